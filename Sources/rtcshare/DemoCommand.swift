@@ -143,7 +143,7 @@ private struct Demo {
     func run(duration: Double, snapshot: String?) async throws -> Result {
         let path = snapshot ?? "rtcshare-demo.png"
         let judge = SimilarityJudge(size: size, framesPerSecond: Self.framesPerSecond)
-        let viewing = try await Viewing(
+        let viewing = try Viewing(
             session: viewer, snapshot: path, replacesSnapshot: snapshot == nil, saysSnapshot: false, observer: judge)
         try await sender.contentShare.start(
             source: source, audio: sound, configuration: parameters)

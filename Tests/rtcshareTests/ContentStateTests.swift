@@ -1,10 +1,11 @@
+import RTCShareContentShare
 import RTCShareMedia
 import RTCShareWireFormat
 import Testing
 
 @testable import rtcshare
 
-@Suite("The state of a share's content") struct ContentStateTests {
+@SharingActor @Suite("The state of a share's content") struct ContentStateTests {
     /// A state: viewers see source 1, which is the content except in ``keeping``, where source 2 is, or a slate.
     enum Start: CaseIterable, Sendable {
         case live, held, keeping, slate
@@ -125,10 +126,11 @@ import Testing
     @Test(
         "The end of the content ends a share that is not paused, and keeps a paused share from resuming",
         arguments: Start.allCases)
-    func end(start: Start) throws {
+    func end(start: Start) async throws {
         var state = Self.state(start)
         #expect(state.end == nil && state.lossDuringPause == nil)
         (state.current.source as? FakeSource)?.end()
+        await settle()
         #expect((state.end != nil) == (start == .live))
         if start == .live { return #expect(state.lossDuringPause == nil) }
         #expect(state.lossDuringPause?.statement == "the source has ended")

@@ -9,9 +9,14 @@ import TestSupport
 final class FakeSource: CaptureSource, CustomStringConvertible {
     struct Failure: Error {}
 
+    private struct WeakObserver {
+        weak var observer: (any CaptureSourceObserver)?
+    }
+
     private struct State {
         var isRunning = false
-        var observers: [any CaptureSourceObserver] = []
+        var wasStopped = false
+        var observers: [WeakObserver] = []
     }
 
     /// The result of a start.
@@ -31,6 +36,7 @@ final class FakeSource: CaptureSource, CustomStringConvertible {
     init(_ description: String, start: Start = .succeeds) { (self.description, startResult) = (description, start) }
 
     var isRunning: Bool { state.withLock { $0.isRunning } }
+    var wasStopped: Bool { state.withLock { $0.wasStopped } }
 
     func start() throws {
         if case .fails = startResult { throw Failure() }
@@ -39,15 +45,31 @@ final class FakeSource: CaptureSource, CustomStringConvertible {
         if case .ends = startResult { end() }
     }
 
-    func stop() { state.withLock { $0.isRunning = false } }
+    /// Reports its end, as real sources do.
+    func stop() {
+        let wasRunning = state.withLock { state in
+            defer { (state.isRunning, state.wasStopped) = (false, true) }
+            return state.isRunning
+        }
+        if wasRunning { end() }
+    }
 
     /// Ends by itself, as a file does after its last frame.
-    func end() { for observer in state.withLock({ $0.observers }) { observer.captureDidStop() } }
+    func end() { for entry in state.withLock({ $0.observers }) { entry.observer?.captureDidStop() } }
 
     func add(_ sink: any VideoSink) {}
     func remove(_ sink: any VideoSink) {}
-    func add(observer: any CaptureSourceObserver) { state.withLock { $0.observers.append(observer) } }
-    func remove(observer: any CaptureSourceObserver) { state.withLock { $0.observers.removeAll { $0 === observer } } }
+    func add(observer: any CaptureSourceObserver) {
+        state.withLock { $0.observers.append(WeakObserver(observer: observer)) }
+    }
+    func remove(observer: any CaptureSourceObserver) {
+        state.withLock { $0.observers.removeAll { $0.observer === observer } }
+    }
+}
+
+/// Returns when everything that was posted to the sharing actor before is done.
+func settle() async {
+    await withCheckedContinuation { continuation in SharingActor.post { continuation.resume() } }
 }
 
 /// An audio source without samples.
@@ -111,8 +133,12 @@ final class FakeOpener: Sendable {
     /// Whether audio was muted when the newest source began.
     private(set) var wasSoundMuted = false
     private var slates: [SlateObserver] = []
+    /// The parameters that the content was given last.
+    private(set) var configuration: VideoEncodingParameters?
     private var refusesNext = false
+    private var refusesNextCamera = false
     private var whileShowing: (@SharingActor () async -> Void)?
+    private var whileStartingCamera: (@SharingActor () async -> Void)?
     private(set) var camera: (any VideoSource)?
 
     /// The name of the visible content, with `(muted)` if viewers see that it is paused.
@@ -123,9 +149,13 @@ final class FakeOpener: Sendable {
     var runningSlates: Int { slates.count { $0.isRunning.withLock { $0 } } }
 
     func refuseNext() { refusesNext = true }
+    func refuseNextCamera() { refusesNextCamera = true }
 
     /// Calls `action` while the next source begins.
     func whileShowingNext(_ action: @escaping @SharingActor () async -> Void) { whileShowing = action }
+
+    /// Calls `action` while the next camera begins.
+    func whileStartingNextCamera(_ action: @escaping @SharingActor () async -> Void) { whileStartingCamera = action }
 
     func showContent(
         _ source: any VideoSource, canWait: Bool, audio: (any AudioSource)?, configuration: VideoEncodingParameters,
@@ -143,19 +173,43 @@ final class FakeOpener: Sendable {
         wasSoundMuted = (audio as? AudioTrack)?.isMuted ?? false
         // A new track is not muted.
         (shown, isVideoMuted, isAudioMuted) = (source, false, false)
-        canShownWait = canWait
+        (canShownWait, self.configuration) = (canWait, configuration)
         let action = whileShowing
         whileShowing = nil
         await action?()
     }
 
-    func updateContent(_ configuration: VideoEncodingParameters) {}
+    func updateContent(_ configuration: VideoEncodingParameters) { self.configuration = configuration }
     func startMicrophone(_ source: any AudioSource) {}
-    func startCamera(_ source: any VideoSource) { camera = source }
+    func startCamera(_ source: any VideoSource) async throws {
+        if refusesNextCamera {
+            refusesNextCamera = false
+            throw Refusal()
+        }
+        camera = source
+        let action = whileStartingCamera
+        whileStartingCamera = nil
+        await action?()
+    }
     func stopCamera() { camera = nil }
     func setVideoMuted(_ isMuted: Bool, of source: any VideoSource) { if source === shown { isVideoMuted = isMuted } }
     func setAudioMuted(_ isMuted: Bool) { isAudioMuted = isMuted }
     func setMicrophoneMuted(_ isMuted: Bool) { isMicrophoneMuted = isMuted }
+}
+
+/// Random numbers that are the same for the same seed (SplitMix64).
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
 }
 
 /// Time that only a test advances.

@@ -1,6 +1,7 @@
 import RTCShareContentShare
 import RTCShareLocks
 import RTCShareMedia
+import RTCShareSignaling
 import RTCShareTransport
 import TestSupport
 import Testing
@@ -68,12 +69,15 @@ struct RunningShareTests {
         private var hasEnded = false
         private var ends = 0
         private var slates = 0
+        /// The occurrences that the share has reported, once it is finished.
+        private(set) var occurrences: [Share.Occurrence] = []
 
         private static let options = try? (RTCShareCommand.parsed(["serve"], environment: [:]) as? ServeCommand)?
             .sharing
 
         init(
-            _ content: FakeSource = FakeSource("1"), capturing: Bool = true, hasMicrophone: Bool = true
+            _ content: FakeSource = FakeSource("1"), capturing: Bool = true, hasMicrophone: Bool = true,
+            hasBegun: Bool = true
         ) async throws {
             let (output, time) = (FakeOutput(), VirtualTime())
             (self.content, self.output, self.time) = (content, output, time)
@@ -96,7 +100,7 @@ struct RunningShareTests {
                 events: events.continuation, output: output,
                 openContent: { [opener] specification, _ in try opener.open(specification) },
                 sleep: { try await time.sleep(for: $0) })
-            try await share.begin()
+            if hasBegun { try await share.begin() }
             if capturing { try await share.startCapture() }
         }
 
@@ -109,6 +113,7 @@ struct RunningShareTests {
             case .replace: try await replace(with: FakeSource("\(opened.count + 1)"))
             case .sourceEnds:
                 content.end()
+                await settle()
                 (hasEnded, ends) = (true, ends + 1)
             case .slateTimeEnds:
                 time.advance(by: .seconds(2))
@@ -124,11 +129,38 @@ struct RunningShareTests {
             try await share.change(to: try add(source, canWait: canWait))
         }
 
+        /// The request of an event.
+        func request(_ event: Event) throws -> ControlRequest {
+            switch event {
+            case .pauseWithSlate: .pause(slate: true)
+            case .resume: .resume
+            case .replace: .source(try add(FakeSource("\(opened.count + 1)")))
+            case .mute: .mute(.all)
+            case .unmute: .unmute(.all)
+            case .pause, .sourceEnds, .slateTimeEnds: .pause(slate: false)
+            }
+        }
+
+        /// The state of the share, and what viewers see and receive when it is not paused.
+        func outcome() async -> [String] {
+            let state = share.content
+            let before = [
+                state.current.specification, "paused \(state.isPaused)", "slate \(state.isSlateShown)",
+                "muted \(output.isAudioMuted) \(output.isMicrophoneMuted)",
+            ]
+            if state.isPaused { _ = await share.answer(.resume) }
+            await share.runner.finish()
+            return before + [output.view, "muted \(output.isAudioMuted)"] + runningSources.sorted()
+        }
+
         /// Adds a source that a request can open.
         func add(_ source: FakeSource, canWait: Bool = false, gate: Gate? = nil) throws -> SourceSpecification {
             opened.append(source)
             return try opener.add("\(source)", source, canWait: canWait, gate: gate)
         }
+
+        /// The names of the sources that run.
+        var runningSources: Set<String> { Set(opened.filter(\.isRunning).map(\.description)) }
 
         /// Carries out the event, and follows it in the table.
         func follow(_ event: Event, _ story: [Event]) async throws {
@@ -164,7 +196,7 @@ struct RunningShareTests {
             #expect(output.isAudioMuted == (isMuted || situation != .live), "\(story)")
             #expect(output.isMicrophoneMuted == isMuted, "\(story)")
             let running = Set([content, kept].compactMap { $0?.description })
-            #expect(Set(opened.filter(\.isRunning).map(\.description)) == running, "\(story)")
+            #expect(runningSources == running, "\(story)")
             #expect(output.runningSlates == (isSlate ? 1 : 0), "\(story)")
             let state = share.content
             #expect(state.isPaused == (situation != .live) && state.isSlateShown == isSlate, "\(story)")
@@ -178,10 +210,12 @@ struct RunningShareTests {
             await share.stopCapture()
             #expect(opened.allSatisfy { !$0.isRunning })
             #expect(output.runningSlates == 0)
+            await settle()
             events.continuation.finish()
-            var reported = 0
-            for await event in events.stream { if case .captureEnded = event { reported += 1 } }
-            return reported - ends
+            for await occurrence in events.stream { occurrences.append(occurrence) }
+            return occurrences.count { occurrence in
+                if case .captureEnded(let observer) = occurrence, case .content = observer.role { true } else { false }
+            } - ends
         }
     }
 
@@ -251,7 +285,7 @@ struct RunningShareTests {
         }
         #expect(failure?.message == "the source has ended")
         try await stage.check("\(situation)")
-        #expect(await stage.finish() == 1)
+        #expect(await stage.finish() == 0)
     }
 
     @Test("A slate is muted after its own time, not after the time of an earlier slate")
@@ -320,11 +354,32 @@ struct RunningShareTests {
         let shown = try #require(stage.share.content.current.source as? FakeSource)
         stage.output.whileShowingNext {
             shown.end()
+            await settle()
             // The change may still fail.
-            #expect(stage.share.contentEnd == nil)
+            #expect(stage.share.captureEnd == nil)
         }
         #expect(try await stage.perform(.resume) == nil)
-        #expect(stage.share.contentEnd != nil)
+        #expect(stage.share.captureEnd != nil)
+        _ = await stage.finish()
+        #expect(
+            stage.occurrences.contains {
+                if case .sourceEnded(let source, nil) = $0 { source === shown } else { false }
+            })
+    }
+
+    @Test("An end that is handled after a switch does not end the share, and the end of the new source does")
+    func lateEnd() async throws {
+        let stage = try await Stage()
+        let first = stage.share.content.current
+        try await stage.replace(with: FakeSource("2"))
+        let second = stage.share.content.current
+        for occurrence in [Share.Occurrence.sourceEnded(first.source, nil), .captureEnded(first.observer)] {
+            #expect(await stage.share.effects(of: occurrence).isEmpty)
+        }
+        #expect(await stage.share.effects(of: .sourceEnded(second.source, nil)).count == 2)
+        (second.source as? FakeSource)?.end()
+        await settle()
+        #expect(await stage.share.effects(of: .captureEnded(second.observer)).count == 2)
         _ = await stage.finish()
     }
 
@@ -333,7 +388,7 @@ struct RunningShareTests {
         let stage = try await Stage()
         let next = FakeSource("2", start: .ends)
         await #expect(throws: CommandFailure.self) { try await stage.replace(with: next) }
-        #expect(stage.share.contentEnd == nil && stage.output.view == "1")
+        #expect(stage.share.captureEnd == nil && stage.output.view == "1")
         #expect(await stage.finish() == 0)
     }
 
@@ -471,10 +526,11 @@ struct RunningShareTests {
         let first = try #require(stage.share.content.current.source as? FakeSource)
         stage.output.whileShowingNext {
             first.end()
-            #expect(stage.share.content.end == nil)
+            await settle()
+            #expect(stage.share.captureEnd == nil)
         }
         try await stage.replace(with: FakeSource("2"))
-        #expect(stage.share.content.end == nil)
+        #expect(stage.share.content.end == nil && stage.share.captureEnd == nil)
         _ = await stage.finish()
     }
 
@@ -540,7 +596,189 @@ struct RunningShareTests {
         #expect(await stage.finish() == 0)
     }
 
+    @Test("A stop while a source is being shown stops that source")
+    func stopDuringSwitch() async throws {
+        let stage = try await Stage()
+        let (isShowing, next) = (Gate(), FakeSource("2"))
+        let specification = try stage.add(next)
+        stage.output.whileShowingNext { await WorkerThread.run(named: "test") { isShowing.pass() } }
+        async let answer = stage.share.answer(.source(specification))
+        await waitUntil { isShowing.isReached }
+        async let stop: Void = stage.share.stopCapture()
+        await waitUntil { stage.share.isEnding }
+        isShowing.open()
+        #expect(await answer.reason == nil)
+        await stop
+        #expect(!next.isRunning && stage.runningSources.isEmpty)
+        #expect(await stage.finish() == 0)
+    }
+
+    @Test("Parameters that are set during a switch hold for the new source")
+    func setDuringSwitch() async throws {
+        let stage = try await Stage()
+        let isShowing = Gate()
+        let specification = try stage.add(FakeSource("2"))
+        stage.output.whileShowingNext { await WorkerThread.run(named: "test") { isShowing.pass() } }
+        async let change = stage.share.answer(.source(specification))
+        await waitUntil { isShowing.isReached }
+        async let set = stage.share.answer(.set(VideoEncodingParameters(maxFramerate: 7)))
+        await waitUntil { !stage.share.sourceTurns.waiting.isEmpty }
+        isShowing.open()
+        #expect(await [change.reason, set.reason] == [nil, nil])
+        #expect(stage.output.view == "2" && stage.output.configuration?.maxFramerate == 7)
+        #expect(await stage.finish() == 0)
+    }
+
+    @Test("A mute before the share begins holds for its first source")
+    func muteBeforeBegin() async throws {
+        let stage = try await Stage(capturing: false, hasBegun: false)
+        _ = try stage.share.mute(.all, true)
+        try await stage.share.begin()
+        #expect(stage.output.wasSoundMuted && stage.output.isAudioMuted && stage.output.isMicrophoneMuted)
+        #expect(await stage.finish() == 0)
+    }
+
+    @Test("A pause does not wait for a change of viewers, and another change of viewers does")
+    func pauseDuringInvitation() async throws {
+        let stage = try await Stage()
+        let isGathering = Gate()
+        async let invitation: Void = stage.share.viewerTurns.run {
+            await WorkerThread.run(named: "test") { isGathering.pass() }
+        }
+        await waitUntil { isGathering.isReached }
+        async let kick = stage.share.answer(.kick(viewer: 7))
+        await waitUntil { !stage.share.viewerTurns.waiting.isEmpty }
+        #expect(await stage.share.answer(.pause(slate: false)).reason == nil)
+        #expect(stage.output.view == "1 (muted)")
+        isGathering.open()
+        await invitation
+        #expect(await kick.reason == "no viewer 7")
+        #expect(await stage.finish() == 0)
+    }
+
+    /// A switch to a source whose start blocks.
+    enum BlockedStart: CaseIterable, Sendable {
+        /// The source is started when it is opened.
+        case outsideTurn
+        /// The share began to capture while the source was opening, so the source is started in its turn.
+        case inTurn
+    }
+
+    /// A share in which a switch to source 2 waits for `gate`.
+    private func stage(
+        _ start: BlockedStart, gate: Gate, next: FakeSource
+    ) async throws -> (stage: Stage, answer: Task<ControlAnswer, Never>) {
+        let opening = Gate()
+        let stage = try await Stage(capturing: start == .outsideTurn)
+        let specification = try stage.add(next, gate: start == .inTurn ? opening : nil)
+        let answer = Task { await stage.share.answer(.source(specification)) }
+        if start == .inTurn {
+            await waitUntil { opening.isReached }
+            try await stage.share.startCapture()
+            opening.open()
+        }
+        await waitUntil { gate.isReached }
+        return (stage, answer)
+    }
+
+    @Test("Status and mute don't wait for a source whose start blocks", arguments: BlockedStart.allCases)
+    func statusDuringStart(start: BlockedStart) async throws {
+        let gate = Gate()
+        let (stage, answer) = try await stage(start, gate: gate, next: FakeSource("2", start: .waits(gate)))
+        #expect(await stage.share.answer(.status).source == "1")
+        #expect(await stage.share.answer(.mute(.audio)).notice == "The audio is muted.")
+        gate.open()
+        #expect(await answer.value.notice == "The share now shows file:2.y4m.")
+        #expect(await stage.share.answer(.status).source == "file:2.y4m")
+        #expect(stage.output.isAudioMuted)
+        #expect(await stage.finish() == 0)
+    }
+
+    @Test("A share ends while the start of a source blocks, and no source runs later", arguments: BlockedStart.allCases)
+    func stopDuringBlockedStart(start: BlockedStart) async throws {
+        let (gate, stopped) = (Gate(), Gate())
+        let next = FakeSource("2", start: .waits(gate))
+        let (stage, answer) = try await stage(start, gate: gate, next: next)
+        await withTimeLimit(.milliseconds(50)) {
+            await stage.share.stopCapture()
+            stopped.open()
+        }
+        #expect(await stage.share.answer(.pause(slate: false)).reason == "the share is about to end")
+        gate.open()
+        _ = await answer.value
+        await WorkerThread.run(named: "test") { stopped.pass() }
+        await stage.share.runner.finish()
+        #expect(stage.runningSources.isEmpty)
+        #expect(await stage.finish() == 0)
+    }
+
+    @Test("A source whose start fails is stopped")
+    func failedStart() async throws {
+        let stage = try await Stage()
+        let broken = FakeSource("broken", start: .fails)
+        await #expect(throws: FakeSource.Failure.self) { try await stage.replace(with: broken) }
+        #expect(broken.wasStopped)
+        #expect(await stage.finish() == 0)
+    }
+
+    @Test(
+        "Requests that are sent at once have the outcome of the same requests one after the other",
+        arguments: 0..<50 as Range<UInt64>)
+    func requestsAtOnce(seed: UInt64) async throws {
+        var random = SeededGenerator(seed: seed)
+        let kinds: [Event] = [.pause, .pauseWithSlate, .resume, .replace, .mute, .unmute]
+        let events = (0..<8).map { _ in kinds.randomElement(using: &random) ?? .pause }
+        let (atOnce, inOrder) = (try await Stage(), try await Stage())
+        var answers: [Task<ControlAnswer, Never>] = []
+        for request in try events.map(atOnce.request) { answers.append(Task { await atOnce.share.answer(request) }) }
+        for answer in answers { _ = await answer.value }
+        for request in try events.map(inOrder.request) { _ = await inOrder.share.answer(request) }
+        #expect(await atOnce.outcome() == inOrder.outcome(), "\(events)")
+        for stage in [atOnce, inOrder] { #expect(await stage.finish() == 0, "\(events)") }
+    }
+
+    @Test("The light of a share without a camera can't be switched, and a camera can be added for it")
+    func lightWithoutCamera() async throws {
+        let stage = try await Stage()
+        let answer = await stage.share.answer(.light(isOn: true))
+        #expect(answer.reason == "--light: the share has no camera")
+        #expect(answer.remedy == "rtcshare camera camera --light")
+        #expect(await stage.finish() == 0)
+    }
+
     // MARK: The camera
+
+    @Test("A camera that ends while it is being replaced does not remove the new camera")
+    func cameraEndDuringReplacement() async throws {
+        let stage = try await Stage()
+        let specification = try CameraSpecification("test:320x180@5")
+        try await stage.share.change(camera: specification)
+        let first = try #require(stage.share.camera)
+        let isStarting = Gate()
+        stage.output.whileStartingNextCamera { await WorkerThread.run(named: "test") { isStarting.pass() } }
+        async let answer = stage.share.answer(.camera(specification))
+        await waitUntil { isStarting.isReached }
+        #expect(await stage.share.effects(of: .captureEnded(first.observer)).count == 1)
+        await waitUntil { !stage.share.sourceTurns.waiting.isEmpty }
+        isStarting.open()
+        #expect(await answer.reason == nil)
+        await stage.share.sourceTurns.run {}
+        let second = try #require(stage.share.camera)
+        #expect(second.observer !== first.observer && stage.output.camera === second.source)
+        _ = await stage.finish()
+    }
+
+    @Test("A camera that can't be sent leaves the camera before")
+    func rejectedCamera() async throws {
+        let stage = try await Stage()
+        let specification = try CameraSpecification("test:320x180@5")
+        try await stage.share.change(camera: specification)
+        let first = try #require(stage.share.camera)
+        stage.output.refuseNextCamera()
+        await #expect(throws: FakeOutput.Refusal.self) { try await stage.share.change(camera: specification) }
+        #expect(stage.share.camera?.observer === first.observer && stage.output.camera === first.source)
+        _ = await stage.finish()
+    }
 
     @Test("A camera is sent until it ends, and the end of a camera that was replaced changes nothing")
     func cameras() async throws {
@@ -551,9 +789,9 @@ struct RunningShareTests {
         #expect(first.isStarted && stage.output.camera === first.source)
         try await stage.share.change(camera: specification)
         let second = try #require(stage.share.camera)
-        await stage.share.sourceDidEnd(first.listener)
-        #expect(second.listener !== first.listener && stage.output.camera === second.source)
-        await stage.share.sourceDidEnd(second.listener)
+        await stage.share.removeCamera(of: first.observer)
+        #expect(second.observer !== first.observer && stage.output.camera === second.source)
+        await stage.share.removeCamera(of: second.observer)
         #expect(stage.share.camera == nil && stage.output.camera == nil)
         try await stage.share.change(camera: specification)
         try await stage.share.change(camera: .none)
@@ -580,5 +818,7 @@ struct RunningShareTests {
 
 extension ControlAnswer {
     fileprivate var reason: String? { if case .failed(_, let reason, _, _) = self { reason } else { nil } }
+    fileprivate var remedy: String? { if case .failed(_, _, _, let remedy) = self { remedy } else { nil } }
+    fileprivate var source: String? { if case .status(let status) = self { status.source } else { nil } }
     fileprivate var notice: String? { if case .done(let notice) = self { notice } else { nil } }
 }

@@ -379,7 +379,9 @@ internal import RTCShareWireFormat
             awaitFirstPicture()
             observers.forEach { $0.contentShareMuteDidChange(isMuted) }
             onChange()
-        case .ended(let error): observers.forEach { $0.contentShareSourceDidEnd(error: error) }
+        case .ended(let track, let error):
+            guard track === video?.track else { return }
+            observers.forEach { $0.contentShareSourceDidEnd(error: error) }
         // The next picture is tried, and the last one stays: `framesDropped` counts.
         case .failed: return
         case .audienceChanged: viewersDidChange()

@@ -24,8 +24,8 @@ package actor VideoSendStream {
         case began(VideoTrack)
         /// The current track was muted or unmuted, as its `isMuted` shows.
         case muteChanged
-        /// The current track has ended, with an error unless that was requested. Viewers keep the last frame.
-        case ended((any Error)?)
+        /// This track has no more frames, and the error is nil if that was expected. Viewers keep the last frame.
+        case ended(VideoTrack, (any Error)?)
         /// A frame could not be encoded. The next one is tried.
         case failed(VideoCodingError)
         /// The stream has viewers, or none any more, or all decline it: ``hasViewer`` and ``isRefused`` have the state.
@@ -98,7 +98,7 @@ package actor VideoSendStream {
             )
         // The sources of the other encoders end too.
         case .sourceEnded(let error, let source):
-            if encoding == 0, source === shown { continuation.yield(.ended(error)) }
+            if encoding == 0, let shown, source === shown { continuation.yield(.ended(shown, error)) }
         }
     }
 

@@ -65,7 +65,7 @@ struct ControlSocket: Sendable {
     // MARK: For the share
 
     /// A listening socket, with a notice for the user about its location.
-    struct Listening {
+    struct Listening: Sendable {
         let socket: ControlSocket
         let descriptor: Int32
         let notice: String?

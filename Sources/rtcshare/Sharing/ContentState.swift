@@ -1,3 +1,4 @@
+internal import RTCShareContentShare
 internal import RTCShareMedia
 internal import RTCShareWireFormat
 
@@ -47,11 +48,11 @@ struct ContentState: Sendable {
 
     /// How the capture of the content ended. Nil if it has not, or if the share is paused: another source can replace it
     /// then.
-    var end: Result<Void, CaptureSourceError>? { isPaused ? nil : current.reporter.end }
+    @SharingActor var end: Result<Void, CaptureSourceError>? { isPaused ? nil : current.observer.end }
 
     /// Why a paused share can't resume with its source. Nil if it can.
-    var lossDuringPause: Explanation? {
-        guard isPaused, let end = current.reporter.end else { return nil }
+    @SharingActor var lossDuringPause: Explanation? {
+        guard isPaused, let end = current.observer.end else { return nil }
         return Explanation(
             end.error?.explanation.statement ?? "the source has ended", remedy: "rtcshare switch SPEC")
     }
@@ -70,7 +71,7 @@ struct ContentState: Sendable {
     }
 
     /// The answer to a request to resume that changes nothing.
-    func noticeOfResume() throws(CommandFailure) -> String? {
+    @SharingActor func noticeOfResume() throws(CommandFailure) -> String? {
         if let lossDuringPause { throw CommandFailure(.unavailable, lossDuringPause) }
         return isPaused ? nil : "The share is not paused."
     }

@@ -13,15 +13,15 @@ extension RunningShare {
             throw CommandFailure(
                 .usage, "the share was started without --camera, so a camera can't be added", try: Self.cameraRemedy)
         }
-        let number = turns.ask()
+        let number = requests.number()
         var opened: OpenedCamera?
         if let source = specification.source { opened = try await openCamera(source) }
         do {
             try await inTurn { [opened] in
-                guard !turns.isOvertaken(number, for: .camera) else { throw Self.overtaken(specification) }
+                guard !requests.isOvertaken(number, for: .camera) else { throw Self.overtaken(specification) }
                 if let opened { try await send(opened) } else { output.stopCamera() }
                 replaceCamera(with: opened)
-                turns.finish(number, for: .camera)
+                requests.finish(number, for: .camera)
             }
         } catch {
             if let opened { discard(opened) }
@@ -36,21 +36,21 @@ extension RunningShare {
         return try await WorkerThread.run(named: "camera") { [events] in
             let opened = OpenedCamera(
                 try OpenedSources.Camera(specification), isStarted: isCapturing, events: events)
-            if isCapturing { try opened.source.start() }
+            if isCapturing { try opened.source.startOrStop() }
             return opened
         }
     }
 
     private func send(_ new: OpenedCamera) async throws {
         if content.isCapturing, !new.isStarted { try await runner.start(new.source.start) }
-        try OpenedSources.checkIsRunning(new.listener.end)
+        try await new.observer.checkIsRunning()
         try await output.startCamera(new.source)
     }
 
     /// Sends no camera from now on if the present one is what has ended.
-    func sourceDidEnd(_ ended: SourceListener) async {
+    func removeCamera(of ended: SourceObserver) async {
         await sourceTurns.run {
-            guard ended === camera?.listener else { return }
+            guard ended === camera?.observer else { return }
             output.stopCamera()
             replaceCamera(with: nil)
         }
@@ -59,12 +59,12 @@ extension RunningShare {
     private func replaceCamera(with new: OpenedCamera?) {
         if let camera { discard(camera) }
         camera = new
-        new?.listener.enter()
+        if let new { new.observer.startReporting(on: new.source) }
     }
 
-    /// Stops a camera. Its end is not reported.
+    /// Stops a camera.
     private func discard(_ camera: OpenedCamera) {
-        camera.source.remove(observer: camera.listener)
+        camera.observer.stopReporting()
         runner.stop(camera.source.stop)
     }
 
@@ -87,7 +87,7 @@ extension RunningShare {
         camera.map { present in
             let camera = present.source as? CameraSource
             return ControlledShare.Camera(
-                spec: present.specification, interruption: present.listener.interruption?.description,
+                spec: present.specification, interruption: present.observer.interruption?.description,
                 isLightOn: camera.flatMap { $0.isTorchAvailable ? $0.isTorchEnabled : nil })
         }
     }

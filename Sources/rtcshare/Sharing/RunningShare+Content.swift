@@ -18,7 +18,7 @@ extension RunningShare {
     func begin(for viewer: RoomViewer? = nil) async throws {
         if let viewer { add(viewer) }
         try await sourceTurns.run {
-            try await show(content.current.source, canWait: content.current.canWait)
+            try await show(content.current.source, canWait: content.current.canWait, isPaused: content.isPaused)
             if let microphone = sounds.microphone { try await output.startMicrophone(microphone.source) }
             if let camera { try await output.startCamera(camera.source) }
             applyMutes()
@@ -39,6 +39,8 @@ extension RunningShare {
 
     func stopSources() {
         slateMuting?.cancel()
+        content.current.observer.stopReporting()
+        camera?.observer.stopReporting()
         for case .stop(let source) in content.stop() { runner.stop(source.stop) }
         for sound in sounds.sources { runner.stop(sound.stop) }
         if let camera { runner.stop(camera.source.stop) }
@@ -75,8 +77,6 @@ extension RunningShare {
         try await inTurn {
             if let notice = try content.noticeOfResume() { return notice }
             try await enter { $0.resume() }
-            // It may have ended before the encoder listened to it.
-            if let end = content.end { events.yield(.sourceEnded(end.error)) }
             return nil
         }
     }
@@ -90,36 +90,44 @@ extension RunningShare {
     }
 
     /// The end of the content's capture, as ``ContentState/end``; nil also while the content changes, which may fail.
-    var contentEnd: Result<Void, CaptureSourceError>? { isChangingContent ? nil : content.end }
+    var captureEnd: Result<Void, CaptureSourceError>? { isChangingContent ? nil : content.end }
 
     /// Changes the state of the content, and what viewers see. If a source can't be started or shown, the state before stays.
     private func enter(_ event: (inout ContentState) -> [ContentState.Effect]) async throws {
-        let before = content
-        let effects = event(&content)
+        let (before, endBefore) = (content.current, content.current.observer.end)
+        var next = content
+        let effects = event(&next)
         isChangingContent = true
         defer {
             isChangingContent = false
-            // An end during the change was not acted on.
-            if content.end != nil { events.yield(.captureEnded) }
+            // Ends during the change were ignored, and the encoder may have listened too late to new content.
+            if let end = content.end {
+                events.yield(.sourceEnded(content.current.source, end.error))
+            } else if content.current.observer.end != nil, endBefore == nil || content.current.source !== before.source
+            {
+                events.yield(.captureEnded(content.current.observer))
+            }
         }
         do {
             for effect in effects {
                 switch effect {
                 case .prepare(let new, let starts):
                     if starts { try await runner.start(new.source.start) }
-                    try OpenedSources.checkIsRunning(new.reporter.end)
-                case .show(let source, let canWait): try await show(source, canWait: canWait)
+                    try await new.observer.checkIsRunning()
+                case .show(let source, let canWait):
+                    try await show(source, canWait: canWait, isPaused: next.isPaused)
                 case .setMuted, .muteWhenSharp, .stop: continue
                 }
             }
         } catch {
-            content = before
             applyMutes()
             throw error
         }
+        content = next
+        if before.source !== content.current.source { before.observer.stopReporting() }
         for effect in effects {
             switch effect {
-            case .prepare(let new, _): new.reporter.introduce(new.source)
+            case .prepare(let new, _): new.observer.startReporting(on: new.source)
             case .show: continue
             case .setMuted(let isMuted, let source): output.setVideoMuted(isMuted, of: source)
             case .muteWhenSharp(let slate): muteWhenSharp(slate)
@@ -131,9 +139,9 @@ extension RunningShare {
     }
 
     /// Shows a source with the share's sound: the content's, or a slate.
-    private func show(_ source: any VideoSource, canWait: Bool) async throws {
-        // A new track is not muted, the share's own is.
-        sounds.track?.isMuted = isSoundMuted
+    private func show(_ source: any VideoSource, canWait: Bool, isPaused: Bool) async throws {
+        // A new track of the room is not muted. This track can be.
+        sounds.track?.isMuted = sounds.isAudioMuted || isPaused
         try await output.showContent(
             source, canWait: canWait, audio: sounds.track, configuration: parameters,
             audioConfiguration: LocalAudioConfiguration(
@@ -153,15 +161,13 @@ extension RunningShare {
 
     /// Shares another source from now on, or from the end of the pause on. If that fails, everything stays as it was.
     func change(to specification: SourceSpecification) async throws {
-        let number = turns.ask()
+        let number = requests.number()
         let opened = try await open(specification)
         do {
             try await inTurn {
-                guard !turns.isOvertaken(number, for: .content) else { throw Self.overtaken(specification) }
+                guard !requests.isOvertaken(number, for: .content) else { throw Self.overtaken(specification) }
                 try await enter { $0.replace(with: opened) }
-                turns.finish(number, for: .content)
-                // It may have ended before the encoder listened to it.
-                if let end = content.end { events.yield(.sourceEnded(end.error)) }
+                requests.finish(number, for: .content)
             }
         } catch {
             runner.stop(opened.source.stop)
@@ -183,7 +189,7 @@ extension RunningShare {
                 let opened = OpenedContent(
                     try openContent(specification, frameRate), isSizeChosen: isSizeChosen, isStarted: isCapturing,
                     events: events)
-                if isCapturing { try opened.source.start() }
+                if isCapturing { try opened.source.startOrStop() }
                 return opened
             }
         } catch CaptureError.displayUnavailable(display: nil, _) {

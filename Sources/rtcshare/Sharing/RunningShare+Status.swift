@@ -10,7 +10,7 @@ internal import RTCShareWireFormat
 extension RunningShare {
     /// Why the source gives no frames. Nil if it does.
     var interruption: String? {
-        content.lossDuringPause?.statement ?? content.current.reporter.interruption?.description
+        content.lossDuringPause?.statement ?? content.current.observer.interruption?.description
     }
 
     /// All of it.
@@ -43,7 +43,7 @@ extension RunningShare {
             isLocked: isLocked,
             needsApproval: server?.asksBeforeAdmitting,
             recording: film.map { .init(file: $0.recorder.path, seconds: $0.duration / .seconds(1)) },
-            viewers: listed, servers: places, uptime: (begun.duration(to: .now) / .seconds(1)).rounded(.down))
+            viewers: listed, servers: places, uptime: (startTime.duration(to: .now) / .seconds(1)).rounded(.down))
     }
 }
 

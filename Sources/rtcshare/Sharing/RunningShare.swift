@@ -32,12 +32,13 @@ internal import RTCShareWireFormat
     /// The servers that the share is published at.
     let places: PublishingServers
     let events: AsyncStream<Share.Occurrence>.Continuation
-    let begun = ContinuousClock.now
+    let startTime = ContinuousClock.now
     /// The name of the share's control socket.
     var name = ControlSocket.defaultName
     /// The addresses and names that links have.
     var linkHosts: [String] = []
     var viewers: ShareViewers
+    var course: ShareCourse
     /// The rates of the last second.
     var rates = ShareRates()
     private(set) var isEnding = false
@@ -51,14 +52,14 @@ internal import RTCShareWireFormat
     /// Nil if no camera is sent.
     var camera: OpenedCamera?
     var parameters: VideoEncodingParameters
-    var turns = Turns()
+    var requests = RequestOrder()
     /// Mutes a slate when it is sharp.
     var slateMuting: Task<Void, Never>?
     let runner = SourceRunner()
     let sourceTurns = TurnQueue()
     let openContent: OpenContent
     let sleep: @Sendable (Duration) async throws -> Void
-    private let viewerTurns = TurnQueue()
+    let viewerTurns = TurnQueue()
 
     init(
         room: SharingRoom, sources: OpenedSources, options: SharingOptions, inviting: Inviting,
@@ -78,13 +79,15 @@ internal import RTCShareWireFormat
                 return try OpenedSources.open(
                     specification, maximumFrameRate: frameRate, broadcastTokens: tokens)
             }
-        viewers = ShareViewers(outlivesViewers: server != nil || !places.isEmpty)
+        course = ShareCourse(
+            isServed: server != nil, servers: places.count, isRecording: film != nil, duration: options.output.duration)
+        viewers = ShareViewers(outlivesViewers: course.outlivesViewers)
         parameters = options.parameters
         let first = OpenedContent(sources.content, isSizeChosen: options.quality.size != nil, events: events)
-        first.reporter.introduce(first.source)
+        first.observer.startReporting(on: first.source)
         content = ContentState(first)
         sounds = ShareSounds(sources, events: events)
-        camera = sources.camera.map { OpenedCamera($0, isInPlace: true, events: events) }
+        camera = sources.camera.map { OpenedCamera($0, isSent: true, events: events) }
         room.add(observer: self)
     }
 
@@ -102,30 +105,16 @@ internal import RTCShareWireFormat
         await runner.finish()
     }
 
-    /// Limits a server at which the share is published as the viewers are limited.
-    func limit(_ server: RoomViewer) { server.session.connection.setMaximumBitrate(maximumBitrate) }
-
     /// All viewers and servers in the order of their arrival, with their names.
     var receivers: [(viewer: Int, name: String, session: AttendeeSession)] {
-        get async {
-            let viewers = viewers.sessions.map { ($0.viewer, self.viewers.name(of: $0.viewer), $0.session) }
-            return (viewers + (await places.sessions)).sorted { $0.0 < $1.0 }
-        }
+        let viewers = viewers.sessions.map { ($0.viewer, self.viewers.name(of: $0.viewer), $0.session) }
+        return (viewers + places.sessions).sorted { $0.0 < $1.0 }
     }
-
-    /// Whether viewers come by a link, and find the share running.
-    var isServed: Bool { server != nil }
-
-    /// Whether the share goes only to servers.
-    var goesOnlyToServers: Bool { server == nil && viewers.isEmpty }
 
     /// Whether a viewer or a server receives what is shared now. Viewers who wait to be admitted receive nothing.
     var isAnyConnected: Bool {
-        get async {
-            let waiting = Set(room.viewers.lazy.filter(\.membership.isWaiting).map(\.id))
-            if viewers.hasConnected(besides: waiting) { return true }
-            return await places.publishedCount > 0
-        }
+        let waiting = Set(room.viewers.lazy.filter(\.membership.isWaiting).map(\.id))
+        return viewers.hasConnected(besides: waiting) || places.publishedCount > 0
     }
 
     // MARK: Requests
@@ -147,7 +136,7 @@ internal import RTCShareWireFormat
         switch request {
         case .status: return .status(await report())
         case .stop:
-            events.yield(.stopRequested)
+            events.yield(.course(.stopRequested))
             return .done(notice: Share.stop)
         case .pause(let slate):
             if let notice = try await pause(showingSlate: slate) { return .done(notice: notice) }

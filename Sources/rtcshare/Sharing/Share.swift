@@ -1,12 +1,13 @@
 internal import RTCShareCapture
 internal import RTCShareContentShare
+internal import RTCShareLocks
 internal import RTCShareMedia
 internal import RTCSharePeerConnection
 internal import RTCShareSignaling
 internal import RTCShareTransport
 internal import RTCShareWireFormat
 
-/// A share under way: connects, sends, and ends for whichever reason comes first.
+/// Runs a share from its first connection to its end.
 @SharingActor struct Share {
     let room: SharingRoom
     let sources: OpenedSources
@@ -16,35 +17,30 @@ internal import RTCShareWireFormat
     /// The recording of everything that is sent.
     let film: FilmFile?
     let interruption: Interruption
-    /// Gives an element when the stored session that this share hangs on was removed.
+    /// An element when the session file of this share is removed.
     var removals: AsyncStream<Void>?
 
     /// An event of a running share.
     enum Occurrence: Sendable {
         case viewer(Int, ConnectionState)
-        /// Somebody came by a link, or waits to be let in.
+        /// An event of the server of the share's link.
         case served(ViewerServer.Event)
-        /// Something happened to a server that the share is published at.
+        /// An event of a server that the share is published at.
         case place(PublishingServers.Occurrence)
-        case sourceIsSilent(Duration)
-        case sourceEnded((any Error)?)
-        /// The same, told by the source itself, whether or not anybody takes its pictures.
-        case captureEnded
-        /// Something beside the content has ended; with an error where that was not asked for.
-        case otherSourceEnded(SourceListener, CaptureSourceError?)
-        case interrupted
-        case stopRequested
-        case sessionRemoved
-        case durationOver
-        case second
+        /// A source has ended, and all its frames are sent. The error is nil if the end was expected.
+        case sourceEnded(any VideoSource, (any Error)?)
+        /// The capture of a source has ended.
+        case captureEnded(SourceObserver)
+        /// An event that is complete.
+        case course(ShareCourse.Event)
         case statusDue
     }
 
-    /// Runs until the end, with a viewer at the other end of `connection`. `connect` has that begin, once there is somebody
-    /// to hear how it goes; `consume` is called once, when the session has served.
+    /// Runs until the end, with a viewer at the other end of `connection`. `connect` is called when the viewer is in the room,
+    /// and `consume` once, when the viewer is connected or the share is stopped.
     func run(
         on connection: Connection, membership: RoomMembership, connect: @SharingActor () async throws -> Void,
-        consume: @escaping () throws -> Void
+        consume: @SharingActor () async throws -> Void
     ) async throws {
         try await run(server: nil, consume: consume) { share in
             let viewer = try await room.addViewer(on: connection, membership: membership)
@@ -54,8 +50,8 @@ internal import RTCShareWireFormat
         }
     }
 
-    /// Runs until it is stopped, with those who come to a server, and published at others. `begun` is called once viewers can
-    /// come.
+    /// Runs until it is stopped, for viewers who come by a link, and published at servers. `begun` is called when viewers can
+    /// join.
     func run(
         behind server: ViewerServer, publishedAt places: PublishingServers,
         begun: @SharingActor (RunningShare) async throws -> Void
@@ -68,7 +64,7 @@ internal import RTCShareWireFormat
         }
     }
 
-    /// Runs until it is stopped, published at servers; captures from when it is there at one of them.
+    /// Runs until it is stopped, published at servers. Capture starts when it is published at one of them.
     func run(publishedAt places: PublishingServers) async throws {
         try await run(server: nil, places: places, consume: {}) { share in
             try await share.begin()
@@ -78,22 +74,25 @@ internal import RTCShareWireFormat
     }
 
     private func run(
-        server: ViewerServer?, places: PublishingServers = PublishingServers(), consume: @escaping () throws -> Void,
+        server: ViewerServer?, places: PublishingServers = PublishingServers(),
+        consume: @SharingActor () async throws -> Void,
         begin: @SharingActor (RunningShare) async throws -> Void
     ) async throws {
-        let statistics = try options.output.stats.map { try StatisticsWriter(path: $0, activity: "the share") }
+        let path = options.output.stats
+        let statistics = try await WorkerThread.run(named: "statistics file") {
+            () throws(CommandFailure) -> StatisticsWriter? in
+            guard let path else { return nil }
+            return try StatisticsWriter(path: path, activity: "the share")
+        }
         let (occurrences, continuation) = AsyncStream.makeStream(of: Occurrence.self)
-        let listener = ContentListener(continuation)
-        room.contentShare.add(observer: listener)
         let share = RunningShare(
             room: room, sources: sources, options: options, inviting: inviting, server: server, places: places,
             film: film,
             events: continuation)
+        room.contentShare.add(observer: share)
         if let film { room.record(to: film.recorder) }
         let socket = try await running.listen(for: share)
-        var course = ShareCourse(share, statistics: statistics, consume: consume) {
-            limitDuration(continuation)
-        }
+        var reports = ShareReports(of: share, to: statistics)
         var watchers = watch(server, continuation)
         defer { for watcher in watchers { watcher.cancel() } }
         do {
@@ -102,10 +101,18 @@ internal import RTCShareWireFormat
             if Terminal.shared.isTerminal { Terminal.shared.say("Press Ctrl-C to stop.") }
             ServiceManager.ready()
             if server != nil { limitDuration(continuation) }
-            for await occurrence in occurrences { guard try await course.handle(occurrence) else { break } }
-            await finish(course, server)
+            for await occurrence in occurrences {
+                let effects = await share.effects(of: occurrence)
+                guard try await apply(effects, to: share, consume) else { break }
+                switch occurrence {
+                case .course(.second): await reports.secondDidPass()
+                case .statusDue: await reports.showStatus()
+                default: continue
+                }
+            }
+            await finish(reports, server)
         } catch {
-            await finish(course, server)
+            await finish(reports, server)
             // The error that ended the share is thrown, not one of closing its files.
             try? await film?.close()
             try? await statistics?.close()
@@ -121,7 +128,34 @@ internal import RTCShareWireFormat
         // The last: it answers commands that wait for the end of the share.
         await socket?.close()
         if let failure { throw failure }
-        withExtendedLifetime(listener) {}
+    }
+
+    /// Applies effects, and returns whether the share continues.
+    private func apply(
+        _ effects: [ShareCourse.Effect], to share: RunningShare, _ consume: @SharingActor () async throws -> Void
+    ) async throws -> Bool {
+        for effect in effects {
+            switch effect {
+            case .say(let lines): Terminal.shared.say(lines)
+            case .consume: try await consume()
+            case .startCapture: startCapture(of: share)
+            case .end: return false
+            case .fail(let error): throw error
+            }
+        }
+        return true
+    }
+
+    /// Starts the sources. A device may take long, and other events don't wait for it.
+    private func startCapture(of share: RunningShare) {
+        Task {
+            do {
+                try await share.startCapture()
+                limitDuration(share.events)
+            } catch {
+                share.events.yield(.course(.captureFailedToStart(error)))
+            }
+        }
     }
 
     /// Ends the share when its duration is over.
@@ -129,11 +163,11 @@ internal import RTCShareWireFormat
         guard let duration = options.output.duration else { return }
         Task {
             try? await Task.sleep(for: .seconds(duration))
-            continuation.yield(.durationOver)
+            continuation.yield(.course(.durationOver))
         }
     }
 
-    /// How long the sources, and the servers that the share is published at, can take to end.
+    /// The time limit for the end of the sources, and of the sessions at servers.
     private static let closingTime = Duration.seconds(3)
     nonisolated static let stop = "The share has stopped."
 
@@ -142,9 +176,9 @@ internal import RTCShareWireFormat
     ) -> [Task<Void, Never>] {
         [
             Task { if let server { for await event in server.events { continuation.yield(.served(event)) } } },
-            Task { for await _ in interruption.requested { continuation.yield(.interrupted) } },
-            Task { if let removals { for await _ in removals { continuation.yield(.sessionRemoved) } } },
-            ticker(every: .seconds(1), .second, continuation),
+            Task { for await _ in interruption.requested { continuation.yield(.course(.stopRequested)) } },
+            Task { if let removals { for await _ in removals { continuation.yield(.course(.sessionRemoved)) } } },
+            ticker(every: .seconds(1), .course(.second), continuation),
             ticker(every: Terminal.shared.statusInterval, .statusDue, continuation),
         ]
     }
@@ -160,9 +194,9 @@ internal import RTCShareWireFormat
         }
     }
 
-    /// Ends capture, lets what is queued leave, says goodbye, and writes the last reports.
-    private func finish(_ course: ShareCourse, _ server: ViewerServer?) async {
-        let share = course.share
+    /// Ends capture, sends what is queued, writes the last reports, and ends all sessions.
+    private func finish(_ reports: ShareReports, _ server: ViewerServer?) async {
+        let share = reports.share
         ServiceManager.stopping()
         Terminal.shared.finishStatus()
         await withTimeLimit(Self.closingTime) { await share.stopCapture() }
@@ -171,7 +205,7 @@ internal import RTCShareWireFormat
         await withDiscardingTaskGroup { group in
             for viewer in viewers { group.addTask { await viewer.session.connection.drainQueue() } }
         }
-        await course.writeReports()
+        await reports.write()
         // Viewers don't wait for a server that does not answer.
         async let unpublished: Void = withTimeLimit(Self.closingTime) { await share.places.stop() }
         await room.end()
@@ -180,29 +214,17 @@ internal import RTCShareWireFormat
     }
 }
 
-/// Turns what the content share tells into occurrences.
-private final class ContentListener: ContentShareObserver {
-    private let continuation: AsyncStream<Share.Occurrence>.Continuation
-
-    init(_ continuation: AsyncStream<Share.Occurrence>.Continuation) {
-        self.continuation = continuation
-    }
-
-    func contentShareSourceIsSilent(for time: Duration) { continuation.yield(.sourceIsSilent(time)) }
-    func contentShareSourceDidEnd(error: (any Error)?) { continuation.yield(.sourceEnded(error)) }
-}
-
 extension RunningOptions {
     /// Starts the share's control server; nil with `--no-control`, or if it can't start and no option asked for it.
     @SharingActor fileprivate func listen(for share: RunningShare) async throws -> ControlServer? {
         if noControl { return nil }
         do {
-            let listening =
-                if let path = control {
-                    try ControlSocket.listen(path: path)
-                } else {
-                    try ControlSocket.listen(name: name ?? ControlSocket.defaultName)
-                }
+            // Shares that are stopped, whose sockets it tries, take seconds to not answer.
+            let listening = try await WorkerThread.run(named: "control socket") {
+                [control, name] () throws(CommandFailure) in
+                guard let control else { return try ControlSocket.listen(name: name ?? ControlSocket.defaultName) }
+                return try ControlSocket.listen(path: control)
+            }
             if let notice = listening.notice { Terminal.shared.say(notice) }
             share.name = listening.socket.name
             return try await ControlServer.start(listening) { await share.answer($0) }

@@ -1,27 +1,28 @@
+internal import RTCShareContentShare
 internal import RTCShareMedia
 
 /// The sounds of a running share, and which of them are muted.
-struct ShareSounds {
+@SharingActor struct ShareSounds {
     private let audio: [OpenedSources.Sound]
     let microphone: OpenedSources.Sound?
     /// The sound of the content, with a switch of its own: the room's track is a new one for each source. Nil if there is no
     /// sound.
     let track: AudioTrack?
-    private let audioListeners: [SourceListener]
-    private let microphoneListener: SourceListener?
+    private let audioObservers: [SourceObserver]
+    private let microphoneObserver: SourceObserver?
     private(set) var isAudioMuted = false
     private(set) var isMicrophoneMuted = false
 
     init(_ sources: OpenedSources, events: AsyncStream<Share.Occurrence>.Continuation) {
-        func listener(of sound: OpenedSources.Sound, as role: SourceListener.Role) -> SourceListener {
-            let listener = SourceListener(role, events)
-            sound.source.add(observer: listener)
-            return listener
+        func observer(of sound: OpenedSources.Sound, as role: SourceObserver.Role) -> SourceObserver {
+            let observer = SourceObserver(role, events, isReporting: true)
+            sound.source.add(observer: observer)
+            return observer
         }
         (audio, microphone) = (sources.audio, sources.microphone)
         track = sources.contentSound.map { AudioTrack(id: "sound", source: $0) }
-        audioListeners = audio.map { listener(of: $0, as: .sound) }
-        microphoneListener = microphone.map { listener(of: $0, as: .microphone) }
+        audioObservers = audio.map { observer(of: $0, as: .audio) }
+        microphoneObserver = microphone.map { observer(of: $0, as: .microphone) }
     }
 
     /// Mutes sounds, or ends that. Returns a sentence that says which.
@@ -46,14 +47,14 @@ struct ShareSounds {
     var sources: [any AudioCaptureSource] { (audio + [microphone].compactMap { $0 }).map(\.source) }
 
     /// The state of the content's sounds.
-    var audioStatus: [ControlledShare.Sound] { zip(audio, audioListeners).map { .init($0, listener: $1) } }
+    var audioStatus: [ControlledShare.Sound] { zip(audio, audioObservers).map { .init($0, $1) } }
 
     /// The state of the microphone. Nil if there is none.
-    var microphoneStatus: ControlledShare.Sound? { microphone.map { .init($0, listener: microphoneListener) } }
+    var microphoneStatus: ControlledShare.Sound? { microphone.map { .init($0, microphoneObserver) } }
 }
 
 extension ControlledShare.Sound {
-    fileprivate init(_ sound: OpenedSources.Sound, listener: SourceListener?) {
-        self.init(spec: sound.specification, interruption: listener?.interruption?.description)
+    @SharingActor fileprivate init(_ sound: OpenedSources.Sound, _ observer: SourceObserver?) {
+        self.init(spec: sound.specification, interruption: observer?.interruption?.description)
     }
 }

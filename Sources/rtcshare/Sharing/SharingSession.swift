@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import Glibc
 internal import RTCShareContentShare
+internal import RTCShareLocks
 internal import RTCShareMedia
 internal import RTCShareSDP
 internal import RTCShareTransport
@@ -62,10 +63,11 @@ private enum JSONLayout {
 }
 
 /// A session's file: mode 0600, locked while a `send` uses it, emptied of its secrets when it was used.
-final class SessionFile {
+final class SessionFile: Sendable {
     let path: String
-    /// Locked for as long as it is open.
-    private var descriptor: Int32 = -1
+    /// The open file, which is locked until it is closed; -1 before.
+    private let opened = Locked<Int32>(-1)
+    private var descriptor: Int32 { opened.withLock { $0 } }
 
     init(path: String?) {
         self.path = path ?? Self.defaultPath
@@ -134,7 +136,8 @@ final class SessionFile {
     /// Opens the file and locks it: what lies at the path from then on is another matter.
     func open() throws(CommandFailure) {
         do throws(PrivateFile.Objection) {
-            descriptor = try PrivateFile(path: path).open(O_RDWR)
+            let new = try PrivateFile(path: path).open(O_RDWR)
+            opened.withLock { $0 = new }
         } catch {
             throw failure(error)
         }

@@ -1,4 +1,5 @@
 internal import RTCShareContentShare
+internal import RTCShareLocks
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
 internal import RTCShareTransport
@@ -49,7 +50,7 @@ struct StoredShare {
         } consume: {
             // Until here another try could need them.
             connection.setKeepsRelays(false)
-            try file.consume(offer)
+            try await WorkerThread.run(named: "session file") { () throws(CommandFailure) in try file.consume(offer) }
         }
     }
 

@@ -198,7 +198,7 @@ struct ViewCommand: AsyncParsableCommand {
     }
 
     private func viewing(_ session: AttendeeSession) async throws -> Viewing {
-        try await Viewing(
+        try Viewing(
             session: session, record: watching.record, snapshot: watching.snapshot,
             statistics: try watching.stats.map { try StatisticsWriter(path: $0, activity: "viewing") },
             window: try await window(session))
@@ -248,9 +248,13 @@ struct ViewCommand: AsyncParsableCommand {
             } catch let error as NegotiationError {
                 throw PastedDescription.failure(error, with: offer, .offer, name: name)
             }
-            try StandardStreams.writeData(answer.description)
-            // Whoever reads the answer from a pipe waits for its end, and only then connects.
-            if watching.stats != "-" { StandardStreams.closeOutput() }
+            let closes = watching.stats != "-"
+            // A pipe that is full holds up nothing but this.
+            try await WorkerThread.run(named: "standard output") { () throws(CommandFailure) in
+                try StandardStreams.writeData(answer.description)
+                // Whoever reads the answer from a pipe waits for its end, and only then connects.
+                if closes { StandardStreams.closeOutput() }
+            }
         }
     }
 }

@@ -14,7 +14,6 @@ internal import RTCShareVideoCoding
     private let isRequired: Bool
     private let large = VideoView()
     private let corner = VideoView()
-    private let listener = Listener()
     private var session: AttendeeSession
     private var player: SoundPlayer
     private var tiles = ShownTiles()
@@ -37,7 +36,6 @@ internal import RTCShareVideoCoding
         self.session = session
         player = Self.player(of: session)
         (changes, changed) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        listener.window = self
     }
 
     private static func player(of session: AttendeeSession) -> SoundPlayer {
@@ -54,7 +52,6 @@ internal import RTCShareVideoCoding
             player = Self.player(of: session)
             player.setMuted(before.isMuted)
         }
-        session.tiles.add(observer: listener)
         change { $0.isConnected = true }
         if player !== before { await before.stop() }
     }
@@ -85,7 +82,6 @@ internal import RTCShareVideoCoding
 
     /// Closes the window, and plays nothing more.
     func stop() async {
-        session.tiles.remove(observer: listener)
         changed.finish()
         for task in tasks { task.cancel() }
         let window = window
@@ -121,7 +117,13 @@ internal import RTCShareVideoCoding
 
     // MARK: Tiles
 
-    fileprivate func change(_ body: (inout ShownTiles) -> Void) {
+    /// Shows a tile that was added or has changed.
+    func update(_ tile: VideoTileState) { change { $0.update(tile) } }
+
+    /// Shows a tile no more.
+    func remove(_ tile: VideoTileState) { change { $0.remove(tile) } }
+
+    private func change(_ body: (inout ShownTiles) -> Void) {
         body(&tiles)
         bind(large, to: tiles.large, insteadOf: largeTile)
         bind(corner, to: tiles.corner, insteadOf: cornerTile)
@@ -209,17 +211,4 @@ internal import RTCShareVideoCoding
             }
         }
     }
-}
-
-/// Reports the tiles of a session to a window, which it does not keep.
-@SharingActor private final class Listener: VideoTileObserver {
-    weak var window: ViewWindow?
-
-    private func change(_ body: (inout ShownTiles) -> Void) { window?.change(body) }
-
-    func videoTileDidAdd(_ tile: VideoTileState) { change { $0.update(tile) } }
-    func videoTileDidRemove(_ tile: VideoTileState) { change { $0.remove(tile) } }
-    func videoTileDidPause(_ tile: VideoTileState) { change { $0.update(tile) } }
-    func videoTileDidResume(_ tile: VideoTileState) { change { $0.update(tile) } }
-    func videoTileSizeDidChange(_ tile: VideoTileState) { change { $0.update(tile) } }
 }

@@ -48,14 +48,15 @@ internal import RTCShareVideoCoding
     /// Counted on the threads of decoders.
     private nonisolated let seen = Locked(Seen())
     private nonisolated let mainTile = Locked<Int?>(nil)
-    private let picture = SnapshotSink()
+    private nonisolated let picture = SnapshotSink()
     /// Gets each picture of the main tile, beside the rest.
-    private let observer: (any VideoSink)?
-    private let window: ViewWindow?
+    private nonisolated let observer: (any VideoSink)?
+    fileprivate let window: ViewWindow?
     private let occurrences: AsyncStream<Occurrence>
     fileprivate nonisolated let continuation: AsyncStream<Occurrence>.Continuation
 
-    init(
+    /// Checks the files on the caller's thread.
+    nonisolated init(
         session: AttendeeSession, record: String? = nil, snapshot: String? = nil, replacesSnapshot: Bool = false,
         saysSnapshot: Bool = true, statistics: StatisticsWriter? = nil, observer: (any VideoSink)? = nil,
         window: ViewWindow? = nil
@@ -78,7 +79,7 @@ internal import RTCShareVideoCoding
     }
 
     /// Finds what is in the way of a file before there is anything to write.
-    private static func checkWritable(_ path: String) throws(CommandFailure) {
+    private nonisolated static func checkWritable(_ path: String) throws(CommandFailure) {
         let folder = URL(filePath: path).deletingLastPathComponent().path
         var isFolder = false
         if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder {
@@ -150,10 +151,10 @@ internal import RTCShareVideoCoding
         }
         self.session = session
         self.listener = listener
+        await window?.attend(session)
         session.tiles.add(observer: listener)
         session.sounds.add(observer: listener)
         if let film { session.recordReceived(to: film.recorder) }
-        await window?.attend(session)
     }
 
     /// Begins a session, and tries it again within `patience` where it may succeed later.
@@ -188,10 +189,12 @@ internal import RTCShareVideoCoding
         ])
     }
 
-    private func writeSnapshot() throws {
+    private func writeSnapshot() async throws {
         guard let snapshot else { return }
         guard summary.frames > 0 else { return Terminal.shared.say("No snapshot was saved: no video arrived.") }
-        try picture.write(to: snapshot)
+        try await WorkerThread.run(named: "snapshot") { [picture] () throws(MediaFileError) in
+            try picture.write(to: snapshot)
+        }
         if saysSnapshot { Terminal.shared.say("Snapshot: \(snapshot)") }
     }
 
@@ -296,28 +299,17 @@ internal import RTCShareVideoCoding
 
     // MARK: Tiles
 
+    /// Reports a tile that was added, and counts its frames.
     fileprivate func show(_ tile: VideoTileState, of session: AttendeeSession) {
         Terminal.shared.say(
             "Video \(tile.tileID) is added: \(tile.isContent ? "screen" : "camera") of \(tile.attendeeID.name), "
                 + "\(tile.size).")
         do {
             // The content is what a viewer is here for; before it comes, or where there is none, it is the first tile.
-            let isMain = tile.isContent || mainTile.withLock { $0 == nil }
-            if isMain { try makeMain(tile, of: session) }
-            try session.tiles.bind(TileCounter(tile: tile.tileID, viewing: self), toTile: tile.tileID)
+            mainTile.withLock { if tile.isContent || $0 == nil { $0 = tile.tileID } }
+            try session.tiles.bind(TileSink(tile: tile.tileID, viewing: self), toTile: tile.tileID)
         } catch {
             continuation.yield(.failed(error))
-        }
-    }
-
-    private func makeMain(_ tile: VideoTileState, of session: AttendeeSession) throws {
-        let previous = mainTile.withLock { main in
-            defer { main = tile.tileID }
-            return main
-        }
-        for sink in [picture, observer].compactMap({ $0 }) as [any VideoSink] {
-            if let previous { session.tiles.unbind(sink, fromTile: previous) }
-            try session.tiles.bind(sink, toTile: tile.tileID)
         }
     }
 
@@ -330,14 +322,17 @@ internal import RTCShareVideoCoding
         }
     }
 
-    fileprivate nonisolated func countPicture(ofTile tile: Int, size: PixelSize) {
+    /// Counts a frame of the main tile, and keeps it.
+    fileprivate nonisolated func receive(_ frame: VideoFrame, ofTile tile: Int) {
         guard mainTile.withLock({ $0 }) == tile else { return }
         let isFirst = seen.withLock { seen in
             defer { seen.firstPicture = seen.firstPicture ?? .now }
             seen.frames += 1
-            seen.size = size
+            seen.size = frame.size
             return seen.firstPicture == nil
         }
+        picture.receive(frame)
+        observer?.receive(frame)
         if isFirst { continuation.yield(.firstPicture) }
     }
 
@@ -347,7 +342,7 @@ internal import RTCShareVideoCoding
 }
 
 /// Reports the tiles and the sounds of a session to the viewing.
-private final class ViewListener: VideoTileObserver, RemoteSoundObserver {
+@SharingActor private final class ViewListener: VideoTileObserver, RemoteSoundObserver {
     private let viewing: Viewing
     private let session: AttendeeSession
 
@@ -355,17 +350,25 @@ private final class ViewListener: VideoTileObserver, RemoteSoundObserver {
         (self.viewing, self.session) = (viewing, session)
     }
 
-    func videoTileDidAdd(_ tile: VideoTileState) { viewing.show(tile, of: session) }
-    func videoTileDidRemove(_ tile: VideoTileState) { say(tile, "is removed") }
-    func videoTileDidResume(_ tile: VideoTileState) { say(tile, "continues") }
-    func videoTileSizeDidChange(_ tile: VideoTileState) { say(tile, "is now \(tile.size)") }
+    func videoTileDidAdd(_ tile: VideoTileState) {
+        viewing.show(tile, of: session)
+        viewing.window?.update(tile)
+    }
+
+    func videoTileDidRemove(_ tile: VideoTileState) {
+        say(tile, "is removed")
+        viewing.window?.remove(tile)
+    }
+
+    func videoTileDidResume(_ tile: VideoTileState) { update(tile, "continues") }
+    func videoTileSizeDidChange(_ tile: VideoTileState) { update(tile, "is now \(tile.size)") }
 
     func videoTileSubgroupDidChange(_ tile: VideoTileState) {
         say(tile, "is shared to \(tile.subgroup.map { "the subgroup \($0)" } ?? "the main room")")
     }
 
     func videoTileDidPause(_ tile: VideoTileState) {
-        say(
+        update(
             tile,
             tile.pauseState == .pausedForPoorConnection
                 ? "is interrupted, because the connection is too slow or broken" : "is paused")
@@ -374,8 +377,13 @@ private final class ViewListener: VideoTileObserver, RemoteSoundObserver {
     func remoteSoundDidAdd(_ sound: RemoteSound) { viewing.listen(to: sound, of: session) }
     func remoteSoundDidRemove(_ sound: RemoteSound) { Terminal.shared.say("\(sound.words) is removed.") }
 
-    private func say(_ tile: VideoTileState, _ what: String) {
-        Terminal.shared.say("Video \(tile.tileID) \(what).")
+    private func update(_ tile: VideoTileState, _ change: String) {
+        say(tile, change)
+        viewing.window?.update(tile)
+    }
+
+    private func say(_ tile: VideoTileState, _ change: String) {
+        Terminal.shared.say("Video \(tile.tileID) \(change).")
     }
 }
 
@@ -383,7 +391,8 @@ extension RemoteSound {
     fileprivate var words: String { "The audio of \(attendeeID.name)'s \(isContent ? "screen" : "microphone")" }
 }
 
-private final class TileCounter: VideoSink {
+/// Hands the frames of a tile to the viewing.
+private final class TileSink: VideoSink {
     private let tile: Int
     private let viewing: Viewing
 
@@ -392,7 +401,7 @@ private final class TileCounter: VideoSink {
         self.viewing = viewing
     }
 
-    func receive(_ frame: VideoFrame) { viewing.countPicture(ofTile: tile, size: frame.size) }
+    func receive(_ frame: VideoFrame) { viewing.receive(frame, ofTile: tile) }
 }
 
 private final class SoundCounter: AudioSink {

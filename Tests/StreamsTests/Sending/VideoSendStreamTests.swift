@@ -214,7 +214,7 @@ import Testing
         other.end(error: Failure())
         var endings = 0
         for await event in stream.events {
-            guard case .ended(let error) = event else { continue }
+            guard case .ended(_, let error) = event else { continue }
             #expect(error is Failure)
             endings += 1
             stream.stop()

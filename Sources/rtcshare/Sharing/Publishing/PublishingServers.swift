@@ -55,33 +55,17 @@ struct PublishingServers: Sendable {
     }
 
     /// The sessions that there are now, by their numbers in the room.
-    var sessions: [(viewer: Int, name: String, session: AttendeeSession)] {
-        get async {
-            var sessions: [(viewer: Int, name: String, session: AttendeeSession)] = []
-            for index in publications.indices {
-                guard let viewer = await publications[index].status.viewer else { continue }
-                sessions.append((viewer.id, name(of: index + 1), viewer.session))
-            }
-            return sessions
+    @SharingActor var sessions: [(viewer: Int, name: String, session: AttendeeSession)] {
+        publications.enumerated().compactMap { index, publication in
+            publication.status.viewer.map { ($0.id, name(of: index + 1), $0.session) }
         }
     }
 
     /// The number of servers that have the share.
-    var publishedCount: Int {
-        get async {
-            var count = 0
-            for publication in publications where await publication.status.state == .published { count += 1 }
-            return count
-        }
-    }
+    @SharingActor var publishedCount: Int { publications.count { $0.status.state == .published } }
 
     /// Whether every server has failed for good.
-    var areGivenUp: Bool {
-        get async {
-            for publication in publications where await publication.status.state != .failed { return false }
-            return true
-        }
-    }
+    @SharingActor var areGivenUp: Bool { publications.allSatisfy { $0.status.state == .failed } }
 
     /// The state of each server, for `status`.
     func report(_ rates: ShareRates) async -> [ControlledShare.Server] {

@@ -1,12 +1,13 @@
+internal import RTCShareCaptureBroadcast
 internal import RTCShareMedia
 
-/// Content that a share shows or can show next, and how its capture goes.
+/// Content that a share shows or can show next.
 struct OpenedContent: Sendable {
     let source: any CaptureSource
     let specification: String
     /// Whether its frames are all meant to be seen.
     let canWait: Bool
-    let reporter: CaptureReporter
+    let observer: SourceObserver
     /// Whether the source was started when it was opened.
     let isStarted: Bool
 
@@ -16,25 +17,39 @@ struct OpenedContent: Sendable {
     ) {
         (source, specification, canWait) = (opened.source, opened.specification, opened.canWait)
         self.isStarted = isStarted
-        reporter = CaptureReporter(source, isSizeChosen: isSizeChosen) { events.yield(.captureEnded) }
+        observer = SourceObserver(.content(isSizeChosen: isSizeChosen), events)
+        source.add(observer: observer)
+        (source as? BroadcastSource)?.add(broadcastObserver: observer)
     }
 }
 
-/// A camera that a share sends or can send next, and how its capture goes.
+extension CaptureSource {
+    /// Starts the source. If that fails, the source releases what it opened.
+    func startOrStop() throws {
+        do {
+            try start()
+        } catch {
+            stop()
+            throw error
+        }
+    }
+}
+
+/// A camera that a share sends or can send next.
 struct OpenedCamera: Sendable {
     let source: any CaptureSource
     let specification: String
-    let listener: SourceListener
+    let observer: SourceObserver
     /// Whether the source was started when it was opened.
     let isStarted: Bool
 
     init(
-        _ opened: OpenedSources.Camera, isStarted: Bool = false, isInPlace: Bool = false,
+        _ opened: OpenedSources.Camera, isStarted: Bool = false, isSent: Bool = false,
         events: AsyncStream<Share.Occurrence>.Continuation
     ) {
         (source, specification) = (opened.source, opened.specification)
         self.isStarted = isStarted
-        listener = SourceListener(.camera, events, isInPlace: isInPlace)
-        source.add(observer: listener)
+        observer = SourceObserver(.camera, events, isReporting: isSent)
+        source.add(observer: observer)
     }
 }

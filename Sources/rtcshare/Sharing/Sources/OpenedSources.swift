@@ -80,13 +80,6 @@ struct OpenedSources: Sendable {
         return Content(source: source, specification: specification.description, canWait: canWait)
     }
 
-    /// Rejects a source that ended before it was shown.
-    static func checkIsRunning(_ end: Result<Void, CaptureSourceError>?) throws {
-        guard let end else { return }
-        try end.get()
-        throw CommandFailure(.unavailable, "the source has ended")
-    }
-
     /// The content's sound: the one source of it, or the sum of several; nil where there is none.
     var contentSound: (any AudioSource)? {
         guard audio.count > 1 else { return audio.first?.source }

@@ -1,0 +1,71 @@
+internal import RTCShareContentShare
+internal import RTCShareMedia
+internal import RTCSharePeerConnection
+internal import RTCShareSignaling
+internal import RTCShareTransport
+
+/// The course of the share: the facts of each event that decide about its effects.
+extension RunningShare: ContentShareObserver {
+    func contentShareSourceIsSilent(for time: Duration) { events.yield(.course(.sourceSilent(time))) }
+
+    func contentShareSourceDidEnd(error: (any Error)?) {
+        guard let source = room.contentShare.videoTrack?.source else { return }
+        events.yield(.sourceEnded(source, error))
+    }
+
+    /// Updates the share by an occurrence, and returns the effects that remain.
+    func effects(of occurrence: Share.Occurrence) async -> [ShareCourse.Effect] {
+        guard let event = await event(for: occurrence) else { return [] }
+        let situation = ShareCourse.Situation(
+            isPaused: content.isPaused, lossDuringPause: content.lossDuringPause, captureEnd: captureEnd,
+            isAnyConnected: isAnyConnected, viewers: viewers.sessions.count, areServersGivenUp: places.areGivenUp)
+        return course.receive(event, in: situation)
+    }
+
+    private func event(for occurrence: Share.Occurrence) async -> ShareCourse.Event? {
+        switch occurrence {
+        case .viewer(let viewer, let state): return await event(of: viewer, in: state)
+        case .served(.joined(let viewer, let served)):
+            add(viewer, as: served)
+            return nil
+        case .served(.waiting(let served)):
+            return .viewerWaiting(name: viewers.name(of: served.id), command: command("admit \(served.id)"))
+        case .place(let occurrence):
+            let report = places.words(for: occurrence)
+            switch occurrence.event {
+            case .published(let server, _):
+                server.session.connection.setMaximumBitrate(maximumBitrate)
+                return .published(report: report)
+            case .failed(let error, let retryPolicy, _):
+                return .publishingFailed(server: occurrence.place, error: error, retryPolicy, report: report)
+            case .disconnected, .reconnected, .losses, .limited: return .serverChanged(report: report)
+            }
+        case .sourceEnded(let source, let error):
+            return source === content.current.source && !isChangingContent ? .sourceEnded(error) : nil
+        case .captureEnded(let observer):
+            if observer === content.current.observer { return isChangingContent ? nil : .captureEnded }
+            if case .content = observer.role { return nil }
+            // A change of the camera that is under way may take long.
+            if observer.role == .camera { Task { await removeCamera(of: observer) } }
+            return .otherSourceEnded(name: observer.role.name, observer.end?.error)
+        case .course(let event): return event
+        case .statusDue: return nil
+        }
+    }
+
+    private func event(of viewer: Int, in state: ConnectionState) async -> ShareCourse.Event? {
+        let name = viewers.name(of: viewer)
+        if state.isOver {
+            let (failure, isRemoved) = (viewers.session(of: viewer)?.failure, viewers.isBeingRemoved(viewer))
+            return .viewerLeft(name: name, failure: failure, isRemoved: isRemoved, others: viewers.end(viewer))
+        }
+        switch state {
+        case .connected where viewers.didConnect(viewer):
+            let isWaiting = room.membership(of: viewer)?.isWaiting == true
+            return .viewerConnected(name: name, isWaiting: isWaiting, refused: await room.refusedMedia(of: viewer))
+        case .connected: return .viewerReconnected(name: name)
+        case .disconnected: return .viewerUnresponsive(name: name)
+        case .new, .connecting, .failed, .closed: return nil
+        }
+    }
+}

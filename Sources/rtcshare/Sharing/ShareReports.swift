@@ -1,0 +1,80 @@
+internal import RTCShareContentShare
+internal import RTCShareLocks
+internal import RTCSharePeerConnection
+internal import RTCShareTransport
+
+/// The reports of a running share: statistics, rates and the status line.
+@SharingActor struct ShareReports {
+    let share: RunningShare
+    let statistics: StatisticsWriter?
+    private var line = ShareStatus()
+    private var rates = ShareStatus()
+    private var seconds = 0
+
+    /// The period in which memory that viewers, sources and encodings no longer need is given back to the system.
+    private static let secondsBetweenTrims = 60
+
+    init(of share: RunningShare, to statistics: StatisticsWriter?) {
+        (self.share, self.statistics) = (share, statistics)
+    }
+
+    /// Measures the last second.
+    mutating func secondDidPass() async {
+        Terminal.shared.flush()
+        await write()
+        share.rates = rates.rates(for: await summaries)
+        seconds += 1
+        if seconds.isMultiple(of: Self.secondsBetweenTrims) {
+            WorkerThread.start(named: "memory") { ProcessMemory.giveBack() }
+        }
+    }
+
+    /// Prints the status line if anyone receives the share.
+    mutating func showStatus() async {
+        guard share.isAnyConnected else { return }
+        let summaries = await summaries
+        Terminal.shared.status(line.line(for: summaries, places: share.places.publishedCount))
+    }
+
+    /// The counts of each viewer's connection.
+    private var summaries: [Int: SendingSummary] {
+        get async {
+            let receivers = share.receivers
+            let summaries = await Connection.summaries(of: receivers.map(\.session.connection))
+            return receivers.reduce(into: [:]) { $0[$1.viewer] = summaries[ObjectIdentifier($1.session.connection)] }
+        }
+    }
+
+    /// Writes a report of each viewer's connection, in the order of their arrival.
+    func write() async {
+        guard let statistics else { return }
+        var reports: [StatisticsReport] = []
+        let content = share.content
+        let source = SourceFacts(
+            shareSource: content.current.specification, sharePaused: content.isPaused,
+            shareInterruption: share.interruption)
+        for (viewer, name, session) in share.receivers {
+            // The session of a viewer who has left the room still has its own report.
+            var report = if let report = await share.room.report(of: viewer) { report } else { await session.report() }
+            report.add(ViewerFacts(viewer: viewer, viewerName: name), to: StatisticsReport.transportID)
+            // The content is the first of the video.
+            let video = report.mediaSources.filter { $0.value.kind == .video }
+            if let content = video.min(by: { $0.key < $1.key }) { report.add(source, to: content.value.id) }
+            reports.append(report)
+        }
+        statistics.write(reports)
+    }
+}
+
+/// The members of a viewer's `transport` that its connection does not know.
+private struct ViewerFacts: Encodable {
+    let viewer: Int
+    let viewerName: String
+}
+
+/// The members of the content's `media-source` that a connection does not know.
+private struct SourceFacts: Encodable {
+    let shareSource: String
+    let sharePaused: Bool
+    let shareInterruption: String?
+}

@@ -1,0 +1,164 @@
+internal import RTCShareCapture
+internal import RTCShareCaptureBroadcast
+internal import RTCShareContentShare
+internal import RTCShareMedia
+internal import RTCShareWireFormat
+
+/// Observes one source of a share. While the source is sent, its events are printed, and the share gets its end.
+@SharingActor final class SourceObserver: CaptureSourceObserver, BroadcastObserver {
+    /// The role of a source in a share.
+    enum Role: Hashable, Sendable {
+        /// `isSizeChosen`: the presenter limits the size of the video.
+        case content(isSizeChosen: Bool)
+        case audio, microphone, camera
+
+        /// Its name in a sentence.
+        var name: String {
+            switch self {
+            case .content: "source"
+            case .audio: "audio"
+            case .microphone: "microphone"
+            case .camera: "camera"
+            }
+        }
+    }
+
+    nonisolated let role: Role
+    private let events: AsyncStream<Share.Occurrence>.Continuation
+    /// Whether the source is sent. Events of other sources are not printed.
+    private var isReporting: Bool
+    /// Why the source gives nothing. Nil if it does.
+    private(set) var interruption: CaptureInterruption?
+    /// How the capture ended. Nil if it has not.
+    private(set) var end: Result<Void, CaptureSourceError>?
+    private var reportedSize: PixelSize?
+    /// Reports the size of a window when its user stops resizing it, which changes the size many times a second.
+    private var resting: Task<Void, Never>?
+    private static let restTime = Duration.milliseconds(500)
+
+    nonisolated init(
+        _ role: Role, _ events: AsyncStream<Share.Occurrence>.Continuation, isReporting: Bool = false
+    ) {
+        (self.role, self.events, self.isReporting) = (role, events, isReporting)
+    }
+
+    /// Reports the events of a source that is sent from now on.
+    func startReporting(on source: any CaptureSource) {
+        isReporting = true
+        guard case .content = role else {
+            if end != nil { events.yield(.captureEnded(self)) }
+            return
+        }
+        if let interruption { report(interruption) }
+        let size = source.captureFormat.size
+        reportedSize = size
+        if let note = shrinkage(of: size) { Terminal.shared.say("The source is \(size). \(note)") }
+        if let broadcast = source as? BroadcastSource {
+            Terminal.shared.say("Waiting for the capturing process at \(broadcast.endpoint).")
+        }
+    }
+
+    /// Ignores the end of a source that the share stops.
+    func stopReporting() { isReporting = false }
+
+    /// Rejects a source that ended before it is sent.
+    func checkIsRunning() async throws {
+        // A task that waits for a thread can continue before the thread's posts: it may not have suspended yet.
+        await withCheckedContinuation { continuation in SharingActor.post { continuation.resume() } }
+        guard let end else { return }
+        try end.get()
+        throw CommandFailure(.unavailable, "the source has ended")
+    }
+
+    // MARK: Events, from threads of the source
+
+    nonisolated func captureDidStop() { post { $0.didEnd(.success(())) } }
+
+    nonisolated func captureDidFail(error: CaptureSourceError) {
+        // Capture continues after a frame that was left out.
+        if error.kind != .invalidFrame { post { $0.didEnd(.failure(error)) } }
+    }
+
+    nonisolated func captureWasInterrupted(by interruption: CaptureInterruption) {
+        post {
+            $0.interruption = interruption
+            $0.report(interruption)
+        }
+    }
+
+    nonisolated func captureInterruptionDidEnd(_ interruption: CaptureInterruption) {
+        post { $0.didEnd(interruption) }
+    }
+
+    nonisolated func captureSizeDidChange(to size: PixelSize) { post { $0.sizeDidChange(to: size) } }
+
+    nonisolated func broadcastDidStart(transport: BroadcastTransport) {
+        Terminal.shared.say("The capturing process is connected over \(transport.rawValue).")
+    }
+
+    nonisolated func broadcastDidFail(error: BroadcastError) {
+        let refusal = Explanation(
+            "a capturing process was refused: \(error.reason)", remedy: error.explanation.remedy)
+        Terminal.shared.say(CommandFailure(.notPermitted, refusal).lines(after: "Warning: "))
+    }
+
+    private nonisolated func post(_ body: @escaping @Sendable @SharingActor (SourceObserver) -> Void) {
+        SharingActor.post { body(self) }
+    }
+
+    // MARK: On the sharing actor
+
+    private func didEnd(_ end: Result<Void, CaptureSourceError>) {
+        self.end = end
+        if isReporting { events.yield(.captureEnded(self)) }
+    }
+
+    private func report(_ interruption: CaptureInterruption) {
+        switch (role, interruption) {
+        case (.content, .movedOffScreen): say("The window was moved off the screen. Viewers still see it.")
+        case (.content, _): say("The video is paused: \(interruption).")
+        case (.camera, _): say("The share continues without your camera: \(interruption).")
+        case (.audio, _), (.microphone, _): say("The share continues without the \(role.name): \(interruption).")
+        }
+    }
+
+    private func didEnd(_ interruption: CaptureInterruption) {
+        self.interruption = nil
+        switch (role, interruption) {
+        case (.content, .movedOffScreen): say("The window is back on the screen.")
+        case (.content, _): say("The video continues.")
+        case (.camera, _): say("Your camera is back.")
+        case (.audio, _), (.microphone, _): say("The \(role.name) is back.")
+        }
+    }
+
+    /// Prints a line if the source is sent.
+    private func say(_ text: String) { if isReporting { Terminal.shared.say(text) } }
+
+    private func sizeDidChange(to size: PixelSize) {
+        guard case .content = role else { return }
+        resting?.cancel()
+        resting = Task { [weak self] in
+            guard (try? await Task.sleep(for: Self.restTime)) != nil else { return }
+            self?.report(size)
+        }
+    }
+
+    private func report(_ size: PixelSize) {
+        guard size != reportedSize else { return }
+        reportedSize = size
+        say("The source is now \(size)." + (shrinkage(of: size).map { " \($0)" } ?? ""))
+    }
+
+    /// A note about content that is larger than the video.
+    private func shrinkage(of size: PixelSize) -> String? {
+        let sent = size.fitted(within: VideoEncodingParameters.usualSize)
+        guard case .content(isSizeChosen: false) = role, sent != size else { return nil }
+        return "The video is scaled to \(sent). To send the full size, add --size \(size)."
+    }
+}
+
+extension Result<Void, CaptureSourceError> {
+    /// Why a capture ended. Nil if the end was expected.
+    var error: CaptureSourceError? { if case .failure(let error) = self { error } else { nil } }
+}
