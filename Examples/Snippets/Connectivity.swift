@@ -11,7 +11,7 @@ func offerThroughServers() async throws -> String {
     ]
     let session = try await AttendeeSession.offering(as: AttendeeID("alice"), configuration: configuration)
     try await session.connection.gather()
-    let offer = try await session.connection.createOffer()
+    let offer = try await session.connection.offer()
     // end
     return offer
 }
@@ -42,10 +42,10 @@ func trickle(
     let session = try await AttendeeSession.offering(as: AttendeeID("alice"), configuration: configuration)
     session.add(observer: sender)
 
-    let offer = try await session.connection.createOffer()
+    let offer = try await session.connection.offer()
     async let gathering: Void = session.connection.gather()
     let answer = try await exchange(offer)
-    try await session.connection.setRemoteDescription(answer: answer)
+    try await session.connection.accept(answer: answer)
     for await (line, mid, ufrag) in candidates {
         try await session.connection.addRemoteCandidate(line, mid: mid, ufrag: ufrag)
     }
@@ -56,8 +56,8 @@ func trickle(
 func restart(_ session: AttendeeSession, exchange: (String) async throws -> String) async throws {
     // snippet:restart
     await session.connection.restartICE()
-    let offer = try await session.connection.createOffer()
+    let offer = try await session.connection.offer()
     let answer = try await exchange(offer)
-    try await session.connection.setRemoteDescription(answer: answer)
+    try await session.connection.accept(answer: answer)
     // end
 }

@@ -5,11 +5,11 @@ import RTCShare
 func shareDisplay(exchange: (String) async throws -> String) async throws {
     // snippet:share
     let session = try await AttendeeSession.offering(as: AttendeeID("alice"), media: [.content, .contentAudio])
-    let offer = try await session.connection.createOffer()
+    let offer = try await session.connection.offer()
     let answer = try await exchange(offer)
 
     try await session.contentShare.start(capturing: .display(), audio: .systemSound())
-    try await session.connection.setRemoteDescription(answer: answer)
+    try await session.connection.accept(answer: answer)
     try await session.waitUntilEnd()
     // end
 }

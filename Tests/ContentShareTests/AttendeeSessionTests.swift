@@ -193,15 +193,15 @@ struct AttendeeSessionTests {
     func receivingByOffer() async throws {
         let pair = try await Pair(connects: false)
         let (alice, bob) = (pair.alice.connection, pair.bob.connection)
-        let answer = try await bob.createAnswer(to: try await alice.createOffer())
-        try await alice.setRemoteDescription(answer: answer)
+        let answer = try await bob.answer(offer: try await alice.offer())
+        try await alice.accept(answer: answer)
         let screen = try pattern(192, 144)
         try await pair.alice.contentShare.start(source: screen)
         _ = await pair.tiles.wait(for: .added)
         for isReceiving in [false, true] {
             try await pair.bob.setReceiving(isReceiving, of: AttendeeID("alice#content"))
-            let offer = try await bob.createOffer()
-            try await bob.setRemoteDescription(answer: try await alice.createAnswer(to: offer))
+            let offer = try await bob.offer()
+            try await bob.accept(answer: try await alice.answer(offer: offer))
             #expect(offer.contains(isReceiving ? "a=recvonly" : "a=inactive"))
             _ = await pair.tiles.wait(for: isReceiving ? .added : .removed, count: isReceiving ? 2 : 1)
         }

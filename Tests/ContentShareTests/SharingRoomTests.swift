@@ -119,12 +119,12 @@ struct SharingRoomTests {
         var configuration = Pair.configuration
         configuration.iceServers = [try ICEServer(url: "stun:\(silent.address)")]
         let session = try await AttendeeSession.receiving(as: AttendeeID("ann"), configuration: Pair.configuration)
-        let offer = try await session.connection.createOffer()
+        let offer = try await session.connection.offer()
         async let answered = room.addViewer(offering: offer, configuration: configuration)
         await waitUntil { await !room.viewers.isEmpty }
         try await change(room)
         let (viewer, answer) = try await answered
-        try await session.connection.setRemoteDescription(answer: answer)
+        try await session.connection.accept(answer: answer)
         try await silent.close()
         return (viewer, session)
     }

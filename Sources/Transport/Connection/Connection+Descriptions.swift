@@ -1,10 +1,10 @@
 internal import RTCSharePeerConnection
 package import RTCShareSDP
 
-/// Descriptions: as text, which the program hands on, in the steps of W3C's `RTCPeerConnection`.
+/// Descriptions: as text, which the program hands on. Each function is several of the steps of W3C's `RTCPeerConnection`.
 extension Connection {
-    /// Makes the offer, with every candidate that is known: W3C's `createOffer()` and `setLocalDescription()` in one.
-    public func createOffer() throws -> String {
+    /// Makes the offer, with every candidate that is known: W3C's `createOffer()` and `setLocalDescription()`.
+    public func offer() throws -> String {
         let offer = try makeOffer()
         pendingOffer = offer
         return offer.description
@@ -12,15 +12,15 @@ extension Connection {
 
     /// Takes the peer's answer to the offer that was made last, and begins to connect: W3C's `setRemoteDescription()` with
     /// an answer. One that is refused leaves all as it was, and another may follow.
-    public func setRemoteDescription(answer: String) throws {
+    public func accept(answer: String) throws {
         guard let offer = pendingOffer else { throw ConnectionError.noPendingOffer }
         try accept(answer: SessionDescription.parse(answer), to: offer)
         pendingOffer = nil
     }
 
     /// Takes the peer's offer, begins to wait for its checks, and says what to answer, with every candidate that is known:
-    /// W3C's `setRemoteDescription()` with an offer, `createAnswer()` and `setLocalDescription()` in one.
-    public func createAnswer(to offer: String) throws -> String {
+    /// W3C's `setRemoteDescription()` with an offer, `createAnswer()` and `setLocalDescription()`.
+    public func answer(offer: String) throws -> String {
         try answer(offer: SessionDescription.parse(offer)).description
     }
 

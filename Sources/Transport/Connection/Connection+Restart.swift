@@ -4,7 +4,7 @@ package import RTCShareWireFormat
 
 /// Another path for a connection that stands: new credentials, and sockets that come and go with interfaces.
 extension Connection {
-    /// Has the next ``createOffer()`` restart ICE; see `PeerConnection.restartICE()`. Servers are asked again what this
+    /// Has the next ``offer()`` restart ICE; see `PeerConnection.restartICE()`. Servers are asked again what this
     /// machine looks like from outside.
     public func restartICE() {
         peer.restartICE()

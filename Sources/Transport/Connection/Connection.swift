@@ -107,7 +107,7 @@ public actor Connection {
     var lostAddresses: Set<IPAddress> = []
     /// What the peer was told of how this side looks from outside, maybe by another process.
     var offeredReflexive: [ConnectivityFacts.Candidate] = []
-    /// The offer that ``createOffer()`` made last, until it is answered or taken back.
+    /// The offer that ``offer()`` made last, until it is answered or taken back.
     package var pendingOffer: SessionDescription?
     var isGathering = false
     /// The callers that wait in ``waitForServers(patience:)``, by the order of their calls.

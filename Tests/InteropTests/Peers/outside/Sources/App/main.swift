@@ -50,14 +50,14 @@ configuration.maxBitrate = .kilobitsPerSecond(1500)
 let session = try await AttendeeSession.offering(as: AttendeeID("outside"), configuration: configuration)
 let observer = Observer()
 session.contentShare.add(observer: observer)
-let offer = try await session.connection.createOffer()
+let offer = try await session.connection.offer()
 print("media offered: \(SDP.SessionDescription(text: offer).mediaCount)")
 
 let source = StripeSource()
 try await session.contentShare.start(
     source: source, configuration: LocalVideoConfiguration(maxBitrate: .kilobitsPerSecond(1000), maxFramerate: 15))
 let (viewer, answer) = try view(offer, with: arguments[1], snapshot: arguments[2])
-try await session.connection.setRemoteDescription(answer: answer)
+try await session.connection.accept(answer: answer)
 let start = ContinuousClock.now
 var frame = 0
 while viewer.isRunning {
