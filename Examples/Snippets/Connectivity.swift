@@ -47,7 +47,7 @@ func trickle(
     let answer = try await exchange(offer)
     try await session.connection.accept(answer: answer)
     for await (line, mid, ufrag) in candidates {
-        try await session.connection.addRemoteCandidate(line, mid: mid, ufrag: ufrag)
+        try await session.connection.addICECandidate(line, sdpMid: mid, usernameFragment: ufrag)
     }
     try await gathering
     // end

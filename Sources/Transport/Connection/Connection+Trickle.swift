@@ -4,20 +4,27 @@ internal import RTCShareWireFormat
 
 /// Candidates of the peer: those that its descriptions hold, and those that it tells one by one (RFC 8838).
 extension Connection {
-    /// Takes a candidate that the peer told apart from its description; a name is resolved first. An empty text says that
-    /// no more will come. `mid` is the `a=mid` of its section, `ufrag` the user name fragment of the description that it
-    /// belongs to, where the candidate does not say it itself.
-    public func addRemoteCandidate(
-        _ line: String, mid: String? = nil, ufrag: String? = nil
+    /// Adds a candidate that the peer sent apart from its description, W3C's `addIceCandidate()`; a name is resolved first.
+    ///
+    /// `usernameFragment` is that of the description the candidate belongs to, where the candidate does not contain it.
+    /// Nil or an empty text, as browsers send, says that no more follow; names that are being resolved are waited for.
+    public func addICECandidate(
+        _ candidate: String?, sdpMid: String? = nil, usernameFragment: String? = nil
     ) throws(RemoteCandidateError) {
-        handle(try peer.addRemoteCandidate(line, mid: mid, ufrag: ufrag, now: MonotonicClock.now))
+        guard let candidate, !candidate.isEmpty else {
+            guard peer.remoteUsernameFragment != nil else { throw .noDescription }
+            return endRemoteCandidates(ufrag: usernameFragment)
+        }
+        handle(
+            try peer.addRemoteCandidate(candidate, mid: sdpMid, ufrag: usernameFragment, now: MonotonicClock.now))
     }
 
-    /// Takes a candidate that the peer told apart from its description; a name is resolved first.
-    public func addRemoteCandidate(
-        _ candidate: CandidateAttribute, mid: String? = nil, ufrag: String? = nil
+    /// Adds a candidate that the peer sent apart from its description.
+    public func addICECandidate(
+        _ candidate: CandidateAttribute, sdpMid: String? = nil, usernameFragment: String? = nil
     ) throws(RemoteCandidateError) {
-        handle(try peer.addRemoteCandidate(candidate, mid: mid, ufrag: ufrag, now: MonotonicClock.now))
+        handle(
+            try peer.addRemoteCandidate(candidate, mid: sdpMid, ufrag: usernameFragment, now: MonotonicClock.now))
     }
 
     private func handle(_ fate: PeerConnection.RemoteCandidateFate) {
@@ -27,7 +34,7 @@ extension Connection {
 
     /// No candidate of the peer's description with this user name fragment, or of the newest one, will follow. Names that
     /// are being resolved are waited for.
-    public func endRemoteCandidates(ufrag: String? = nil) {
+    package func endRemoteCandidates(ufrag: String? = nil) {
         guard ufrag == nil || ufrag == peer.remoteUsernameFragment else { return }
         resolutions.endingFragment = peer.remoteUsernameFragment
         finishRemoteCandidates()
