@@ -6,8 +6,8 @@ func offerThroughServers() async throws -> String {
     // snippet:servers
     var configuration = Connection.Configuration()
     configuration.iceServers = [
-        try ICEServer(url: "stun:stun.example.org"),
-        try ICEServer(url: "turn:turn.example.org", username: "alice", password: "a secret"),
+        try ICEServer(urls: "stun:stun.example.org"),
+        try ICEServer(urls: "turn:turn.example.org", username: "alice", credential: "a secret"),
     ]
     let session = try await AttendeeSession.offering(as: AttendeeID("alice"), configuration: configuration)
     try await session.connection.gather()

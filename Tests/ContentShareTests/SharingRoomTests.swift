@@ -117,7 +117,7 @@ struct SharingRoomTests {
     ) async throws -> (viewer: RoomViewer, session: AttendeeSession) {
         let silent = try await StunResponder(mapped: nil)
         var configuration = Pair.configuration
-        configuration.iceServers = [try ICEServer(url: "stun:\(silent.address)")]
+        configuration.iceServers = [try ICEServer(urls: "stun:\(silent.address)")]
         let session = try await AttendeeSession.receiving(as: AttendeeID("ann"), configuration: Pair.configuration)
         let offer = try await session.connection.offer()
         async let answered = room.addViewer(offering: offer, configuration: configuration)

@@ -420,7 +420,7 @@ struct ViewerServerTests {
 
     @Test("A viewer is told of the servers that help to connect, and nobody else is told their passwords")
     func iceServers() async throws {
-        let server = try ICEServer(url: "turn:127.0.0.1:9", username: "ann", password: "pass\"word")
+        let server = try ICEServer(urls: "turn:127.0.0.1:9", username: "ann", credential: "pass\"word")
         let share = try await ServerFixture { $0.connection.iceServers = [server] }
         #expect(try await share.ask("OPTIONS", "/whep")["Link"] == nil)
         let guess = try AccessToken("not-the-token-at-all")
