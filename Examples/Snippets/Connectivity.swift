@@ -16,31 +16,19 @@ func offerThroughServers() async throws -> String {
     return offer
 }
 
-// snippet:candidates
-final class CandidateSender: AttendeeSessionObserver {
-    let send: @Sendable (_ candidate: String, _ mid: String?, _ ufrag: String?) -> Void
-
-    init(send: @escaping @Sendable (_ candidate: String, _ mid: String?, _ ufrag: String?) -> Void) {
-        self.send = send
-    }
-
-    func sessionDidFind(_ candidate: CandidateAttribute, mid: String, ufrag: String) {
-        send(candidate.description, mid, ufrag)
-    }
-
-    func sessionDidFindAllCandidates() { send("", nil, nil) }
-}
-// end
-
 func trickle(
     _ configuration: Connection.Configuration, _ exchange: (String) async throws -> String,
-    candidates: AsyncStream<(line: String, mid: String?, ufrag: String?)>, sender: CandidateSender
+    candidates: AsyncStream<(line: String, mid: String?, ufrag: String?)>,
+    send: @escaping @Sendable (_ candidate: String, _ mid: String?, _ ufrag: String?) -> Void
 ) async throws {
     // snippet:trickle
     var configuration = configuration
     configuration.trickles = true
     let session = try await AttendeeSession.offering(as: AttendeeID("alice"), configuration: configuration)
-    session.add(observer: sender)
+    let local = await session.candidates
+    Task {
+        for await found in local { send(found?.candidate ?? "", found?.sdpMid, found?.usernameFragment) }
+    }
 
     let offer = try await session.connection.offer()
     async let gathering: Void = session.connection.gather()

@@ -1,7 +1,7 @@
 package import RTCShareWireFormat
 
 /// An ICE candidate as `a=candidate` writes it (RFC 8839 §5.1, TCP: RFC 6544 §4.5).
-public struct CandidateAttribute: Hashable, Sendable {
+package struct CandidateAttribute: Hashable, Sendable {
     /// Where a candidate is: an address, or a name to be resolved, such as a `.local` one of multicast DNS.
     package enum Host: Hashable, Sendable, CustomStringConvertible {
         /// A literal address.
@@ -118,7 +118,7 @@ public struct CandidateAttribute: Hashable, Sendable {
     }
 
     /// Parses the whole attribute with its name, as ``description`` and browsers have it, or its value alone.
-    public init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         let hasName = text.utf8.starts(with: Self.prefix.utf8)
         var fields = String(hasName ? text.dropFirst(Self.prefix.count) : text[...]).fields[...]
         guard fields.count >= 8, let foundation = fields.popFirst(),
@@ -167,7 +167,7 @@ public struct CandidateAttribute: Hashable, Sendable {
 extension CandidateAttribute: CustomStringConvertible {
     /// The whole attribute with its name, as W3C's `RTCIceCandidate.candidate` is and as peers trickle it (RFC 8839 §5.1,
     /// RFC 8829 §3.5.2.1).
-    public var description: String { "\(Self.prefix)\(value)" }
+    package var description: String { "\(Self.prefix)\(value)" }
 
     /// What follows `a=candidate:` in a description.
     package var value: String {

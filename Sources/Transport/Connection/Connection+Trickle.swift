@@ -1,5 +1,5 @@
 public import RTCSharePeerConnection
-public import RTCShareSDP
+package import RTCShareSDP
 internal import RTCShareWireFormat
 
 /// Candidates of the peer: those that its descriptions hold, and those that it tells one by one (RFC 8838).
@@ -20,7 +20,7 @@ extension Connection {
     }
 
     /// Adds a candidate that the peer sent apart from its description.
-    public func addICECandidate(
+    package func addICECandidate(
         _ candidate: CandidateAttribute, sdpMid: String? = nil, usernameFragment: String? = nil
     ) throws(RemoteCandidateError) {
         handle(
