@@ -30,17 +30,17 @@ func change(_ session: AttendeeSession) async throws {
     // end
 }
 
-// snippet:observer
-final class ShareObserver: ContentShareObserver {
-    func contentShareDidStart() { print("the first frame is on its way") }
-    func contentShareDidStop(status: ContentShareStatus) { print("the share stopped: \(status)") }
-    func contentShareSourceDidEnd(error: (any Error)?) { print("the source has no more frames") }
-}
-// end
-
-func observe(_ session: AttendeeSession, _ observer: ShareObserver) {
-    // snippet:observe
-    session.contentShare.add(observer: observer)
+func printEvents(of session: AttendeeSession) async {
+    // snippet:events
+    for await event in await session.contentShare.events {
+        switch event {
+        case .started: print("the first frame is on its way")
+        case .stopped(let status): print("the share stopped: \(status)")
+        case .silent(let time): print("the source has sent no frame for \(time)")
+        case .sourceEnded: print("the source has no more frames")
+        case .muteChanged(let isMuted): print(isMuted ? "the share is paused" : "the share goes on")
+        }
+    }
     // end
 }
 

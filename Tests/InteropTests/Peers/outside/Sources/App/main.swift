@@ -23,11 +23,6 @@ final class StripeSource: BroadcastingVideoSource {
     }
 }
 
-/// Hears of the share.
-final class Observer: ContentShareObserver {
-    func contentShareDidStart() { print("shared") }
-}
-
 /// What the viewer prints until it has written a whole answer.
 func view(_ offer: String, with rtcshare: String, snapshot: String) throws -> (Process, answer: String) {
     let viewer = Process()
@@ -48,8 +43,10 @@ var configuration = Connection.Configuration()
 configuration.addresses = [IPAddress("127.0.0.1")].compactMap { $0 }
 configuration.maxBitrate = .kilobitsPerSecond(1500)
 let session = try await AttendeeSession.offering(as: AttendeeID("outside"), configuration: configuration)
-let observer = Observer()
-session.contentShare.add(observer: observer)
+let events = await session.contentShare.events
+Task {
+    for await case .started in events { print("shared") }
+}
 let offer = try await session.connection.offer()
 print("media offered: \(SDP.SessionDescription(text: offer).mediaCount)")
 
