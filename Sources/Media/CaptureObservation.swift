@@ -33,6 +33,57 @@ extension CaptureSourceObserver {
     public func captureSizeDidChange(to size: PixelSize) {}
 }
 
+/// An event of a capture, as a ``CaptureSourceObserver`` gets it.
+public enum CaptureEvent: Sendable {
+    /// Capture has begun.
+    case started
+    /// Capture has ended, because that was asked for or because there is no more.
+    case stopped
+    /// Something went wrong. Capture goes on after ``CaptureSourceError/Kind/invalidFrame``, and has ended otherwise.
+    case failed(CaptureSourceError)
+    /// What is captured gives no frames for now, or nobody could see them; capture waits for it.
+    case interrupted(CaptureInterruption)
+    /// What had interrupted capture is over.
+    case interruptionEnded(CaptureInterruption)
+    /// The frames have another size from here on.
+    case sizeChanged(PixelSize)
+
+    /// The events from now on, up to the end of the capture.
+    static func stream(of add: (any CaptureSourceObserver) -> Void) -> AsyncStream<CaptureEvent> {
+        // A process that captures for another causes them as well, so that their number is bounded.
+        let (stream, continuation) = AsyncStream.makeStream(of: Self.self, bufferingPolicy: .bufferingNewest(64))
+        let observer = CaptureEventObserver(continuation)
+        // A source holds it weakly, the stream until it ends or nobody reads it.
+        continuation.onTermination = { _ in withExtendedLifetime(observer) {} }
+        add(observer)
+        return stream
+    }
+}
+
+private final class CaptureEventObserver: CaptureSourceObserver {
+    private let continuation: AsyncStream<CaptureEvent>.Continuation
+
+    init(_ continuation: AsyncStream<CaptureEvent>.Continuation) { self.continuation = continuation }
+
+    func captureDidStart() { continuation.yield(.started) }
+
+    func captureDidStop() {
+        continuation.yield(.stopped)
+        continuation.finish()
+    }
+
+    func captureDidFail(error: CaptureSourceError) {
+        continuation.yield(.failed(error))
+        if error.kind != .invalidFrame { continuation.finish() }
+    }
+
+    func captureWasInterrupted(by interruption: CaptureInterruption) { continuation.yield(.interrupted(interruption)) }
+    func captureInterruptionDidEnd(_ interruption: CaptureInterruption) {
+        continuation.yield(.interruptionEnded(interruption))
+    }
+    func captureSizeDidChange(to size: PixelSize) { continuation.yield(.sizeChanged(size)) }
+}
+
 /// Why capture stands still although it has not ended.
 public enum CaptureInterruption: Sendable, Hashable, CustomStringConvertible {
     /// The window is minimised, or on another desktop: it has no picture.
@@ -121,23 +172,23 @@ public protocol CaptureFailure: Error {
 }
 
 /// The observers that a source keeps.
-public final class CaptureObservers: Sendable {
+package final class CaptureObservers: Sendable {
     private let observers = ObserverList<any CaptureSourceObserver>()
 
     /// Nobody.
-    public init() {}
+    package init() {}
 
     /// Tells `observer` from now on; one that is already there is not added again.
-    public func add(_ observer: any CaptureSourceObserver) { observers.add(observer) }
+    package func add(_ observer: any CaptureSourceObserver) { observers.add(observer) }
 
     /// Tells `observer` nothing more.
-    public func remove(_ observer: any CaptureSourceObserver) { observers.remove(observer) }
+    package func remove(_ observer: any CaptureSourceObserver) { observers.remove(observer) }
 
     /// Tells that capture has begun.
-    public func didStart() { observers.forEach { $0.captureDidStart() } }
+    package func didStart() { observers.forEach { $0.captureDidStart() } }
 
     /// Tells that capture has ended: with an error where that was not asked for.
-    public func didEnd(error: (any Error)?) {
+    package func didEnd(error: (any Error)?) {
         observers.forEach { observer in
             if let error {
                 observer.captureDidFail(error: CaptureSourceError(error))
@@ -148,20 +199,20 @@ public final class CaptureObservers: Sendable {
     }
 
     /// Tells that capture stands still.
-    public func wasInterrupted(by interruption: CaptureInterruption) {
+    package func wasInterrupted(by interruption: CaptureInterruption) {
         observers.forEach { $0.captureWasInterrupted(by: interruption) }
     }
 
     /// Tells that it goes on.
-    public func interruptionDidEnd(_ interruption: CaptureInterruption) {
+    package func interruptionDidEnd(_ interruption: CaptureInterruption) {
         observers.forEach { $0.captureInterruptionDidEnd(interruption) }
     }
 
     /// Tells the pictures' new size.
-    public func sizeDidChange(to size: PixelSize) { observers.forEach { $0.captureSizeDidChange(to: size) } }
+    package func sizeDidChange(to size: PixelSize) { observers.forEach { $0.captureSizeDidChange(to: size) } }
 
     /// Tells that a frame was left out.
-    public func didRefuse(_ error: any Error) {
+    package func didRefuse(_ error: any Error) {
         let failure = CaptureSourceError(.invalidFrame, Explanation(error))
         observers.forEach { $0.captureDidFail(error: failure) }
     }

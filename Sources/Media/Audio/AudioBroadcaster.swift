@@ -7,7 +7,7 @@ public final class AudioBroadcaster: Sendable {
     }
     private let whenWanted = Locked<(@Sendable () -> Void)?>(nil)
     /// Those who hear how capture goes.
-    public let observers = CaptureObservers()
+    package let observers = CaptureObservers()
 
     /// A list of no sinks.
     public init() {}

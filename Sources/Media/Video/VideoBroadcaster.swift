@@ -19,7 +19,7 @@ public final class VideoBroadcaster: Sendable {
     private let state = Locked(State())
     private let whenWanted = Locked<(@Sendable () -> Void)?>(nil)
     /// Those who hear how capture goes.
-    public let observers = CaptureObservers()
+    package let observers = CaptureObservers()
 
     /// A list of no sinks.
     public init(contentHint: ContentHint = .none) {

@@ -91,6 +91,12 @@ public protocol CaptureSource: VideoSource {
     func remove(observer: any CaptureSourceObserver)
 }
 
+extension CaptureSource {
+    /// The events of the capture from now on, up to its end. Each call gives a sequence of its own, for one reader; for a slow
+    /// one, the newest are kept.
+    public var events: AsyncStream<CaptureEvent> { CaptureEvent.stream { add(observer: $0) } }
+}
+
 /// What a capture source gives.
 public struct CaptureFormat: Sendable, Hashable {
     /// Columns and rows.
