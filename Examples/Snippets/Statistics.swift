@@ -5,8 +5,8 @@ import RTCShare
 
 func watch(_ session: AttendeeSession) async throws {
     // snippet:report
-    let report = await session.statistics()
-    for object in report where object.type == .outboundRTP {
+    let report = await session.stats()
+    for object in report.objects where object.type == .outboundRTP {
         let frames = object.integer("framesSent") ?? 0
         let target = object.number("targetBitrate") ?? 0
         let limit = object.text("qualityLimitationReason") ?? "none"
@@ -19,6 +19,6 @@ func write(_ session: AttendeeSession, to file: FileHandle) async throws {
     // snippet:lines
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys
-    try await file.write(contentsOf: encoder.encode(session.statistics()) + Data("\n".utf8))
+    try await file.write(contentsOf: encoder.encode(session.stats()) + Data("\n".utf8))
     // end
 }

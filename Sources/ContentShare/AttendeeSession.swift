@@ -292,12 +292,9 @@ public import RTCShareWireFormat
         await connection.close()
     }
 
-    /// A report of all counts, as `getStats()` gives it.
-    public func statistics() async -> [StatisticsObject] { await report().objects }
-
-    /// A report of all counts.
-    package func report() async -> StatisticsReport {
-        var report = await connection.report()
+    /// A report of all counts, as W3C's `getStats()` gives it.
+    public func stats() async -> StatisticsReport {
+        var report = await connection.stats()
         for share in shares { await share.videoStatistics(of: connection)?.add(to: &report) }
         await own.videoStatistics(of: connection)?.add(to: &report)
         return report

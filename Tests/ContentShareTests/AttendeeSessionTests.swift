@@ -41,7 +41,7 @@ struct AttendeeSessionTests {
         #expect(await Set(pair.bob.sounds.sounds.map(\.attendeeID.rawValue)) == ["alice", "alice#content"])
         #expect(pair.sharing.log.entries == [.didStart])
         // Each is counted for itself.
-        let streams = await pair.bob.report().inboundRTP.values
+        let streams = await pair.bob.stats().inboundRTP.values
         #expect(streams.count { $0.decoder?.framesDecoded ?? 0 > 0 } == 2)
         #expect(streams.count { $0.jitterBuffer?.totalSamplesReceived ?? 0 > 0 } == 2)
         await pair.end()
@@ -169,7 +169,7 @@ struct AttendeeSessionTests {
         try await pair.bob.setReceiving(false, of: content)
         #expect(await pair.tiles.wait(for: .removed)?.attendeeID == content)
         func encoded() async -> Int? {
-            let streams = await pair.alice.report().outboundRTP.values
+            let streams = await pair.alice.stats().outboundRTP.values
             return streams.first { $0.video?.frameWidth == 192 }?.encoder?.framesEncoded
         }
         let atRest = await encoded()

@@ -26,7 +26,7 @@ struct SessionEndTests {
         // Nobody is told of a picture that can't be sent yet.
         await pair.tiles.pictures.wait(count: pair.tiles.pictures.entries.count + 5)
         #expect(pair.sharing.log.entries.isEmpty && pair.tiles.kindsButPauses == [.added])
-        let (media, before) = try #require(await pair.alice.report().outboundRTP.first { $0.value.encoder != nil })
+        let (media, before) = try #require(await pair.alice.stats().outboundRTP.first { $0.value.encoder != nil })
         try await pair.alice.connect(to: pair.bob)
         await pair.sharing.log.wait(count: 1)
         #expect(pair.sharing.log.entries == [.didStart])
@@ -35,7 +35,7 @@ struct SessionEndTests {
         await pair.sounds.hear(440, of: "alice#content")
         await pair.sounds.hear(1000, of: "alice")
         // What was sent before goes on, without a key frame that nobody asked for.
-        let after = try #require(await pair.alice.report().outboundRTP[media])
+        let after = try #require(await pair.alice.stats().outboundRTP[media])
         let keyFrames = try [before, after].map { try #require($0.encoder).keyFramesEncoded }
         let requests = try [before, after].map { stream in
             let video = try #require(stream.video)

@@ -142,7 +142,7 @@ struct SharingRoomTests {
         let bob = try await fixture.seat("bob")
         await bob.tiles.waitForPictures(5)
         @Sendable func framesSent() async -> Int64 {
-            await viewer.session.report().outboundRTP.values.reduce(0) { $0 + Int64($1.video?.framesSent ?? 0) }
+            await viewer.session.stats().outboundRTP.values.reduce(0) { $0 + Int64($1.video?.framesSent ?? 0) }
         }
         #expect(await framesSent() == 0)
         try await fixture.room.changeMembership(of: 1, to: RoomMembership())
@@ -192,7 +192,7 @@ struct SharingRoomTests {
         // Both reports are of the same encoder, and it made a key frame for each who came, not one for every picture.
         var encoded: [Int] = []
         for seat in [ann, bob] {
-            let streams = await seat.viewer.session.report().outboundRTP.values
+            let streams = await seat.viewer.session.stats().outboundRTP.values
             encoded.append(try #require(streams.compactMap(\.encoder).first).keyFramesEncoded)
         }
         #expect(encoded[0] == encoded[1] && (2...5).contains(encoded[0]))
@@ -371,7 +371,7 @@ struct SharingRoomTests {
         pair.alice.connection.setMaximumBitrate(.kilobitsPerSecond(6000))
         try await pair.alice.contentShare.update(LocalVideoConfiguration(maxBitrate: .kilobitsPerSecond(6000)))
         while true {
-            let rate = await pair.alice.report().outboundRTP.values.compactMap(\.targetBitrate).first
+            let rate = await pair.alice.stats().outboundRTP.values.compactMap(\.targetBitrate).first
             if let rate, rate > 4_000_000 { break }
             await pair.tiles.waitForPictures(1)
         }

@@ -1,7 +1,7 @@
 /// The counts of a connection: the dictionaries of W3C webrtc-stats, each part filled by its owner.
-package struct StatisticsReport: Sendable {
+public struct StatisticsReport: Sendable {
     /// When the values were read, in milliseconds since 1 January 1970.
-    package let timestamp: Double
+    public let timestamp: Double
     package var transport: TransportStats?
     package internal(set) var candidatePairs: [CandidatePairStats] = []
     package internal(set) var localCandidates: [CandidateStats] = []
@@ -30,8 +30,8 @@ package struct StatisticsReport: Sendable {
         additions[id, default: []].append(members)
     }
 
-    /// The report in the form of `getStats()`.
-    package var objects: [StatisticsObject] {
+    /// The objects of the report as `getStats()` gives them, with members by name.
+    public var objects: [StatisticsObject] {
         var objects: [StatisticsObject] = []
         func add(_ dictionaries: [some StatisticsDictionary], _ type: StatisticsObject.Kind) {
             objects += dictionaries.map {
@@ -54,6 +54,11 @@ package struct StatisticsReport: Sendable {
         add(mediaPlayouts, .mediaPlayout)
         return objects
     }
+}
+
+extension StatisticsReport: Encodable {
+    /// Encodes ``objects``.
+    public func encode(to encoder: any Encoder) throws { try objects.encode(to: encoder) }
 }
 
 /// A dictionary of W3C webrtc-stats. It encodes the members of its object and those of its parts.

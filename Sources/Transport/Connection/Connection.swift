@@ -278,11 +278,8 @@ public actor Connection {
         drain()
     }
 
-    /// A report of all counts, as `getStats()` gives it.
-    public func statistics() -> [StatisticsObject] { report().objects }
-
-    /// A report of the counts of the peer, of the sockets and of the consumer.
-    package func report() -> StatisticsReport {
+    /// A report of the counts of the connection, of its sockets and of what it receives, as W3C's `getStats()` gives it.
+    public func stats() -> StatisticsReport {
         var report = peer.report(now: MonotonicClock.now)
         report.transport?.packetsDroppedByStreams = sockets.droppedMessages
         report.transport?.packetsRefusedBySystem = sockets.refusedDatagrams

@@ -47,7 +47,7 @@ struct ViewerServerTests {
         }
         var encoders: Set<String> = []
         for viewer in await share.room.viewers {
-            for stream in try #require(await share.room.report(of: viewer.id)).outboundRTP.values {
+            for stream in try #require(await share.room.stats(of: viewer.id)).outboundRTP.values {
                 if let encoder = stream.encoder { encoders.insert("\(stream.id) \(encoder.framesEncoded > 0)") }
             }
         }

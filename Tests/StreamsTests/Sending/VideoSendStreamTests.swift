@@ -67,7 +67,7 @@ import Testing
         stream.replaceTrack(with: VideoTrack(id: "track", source: source))
         source.capture(Self.grey(64, 64))
         #expect(await other.frames { _ in true }.first?.isKeyFrame == true)
-        #expect(await viewer.sender.report().outboundRTP[0]?.video?.framesSent ?? 0 == 0)
+        #expect(await viewer.sender.stats().outboundRTP[0]?.video?.framesSent ?? 0 == 0)
         stream.setActive([ObjectIdentifier(other.sender), ObjectIdentifier(viewer.sender)], adding: true)
         #expect(await viewer.frames { _ in true }.first?.isKeyFrame == true)
         stream.setActive([], adding: false)
@@ -370,7 +370,7 @@ import Testing
         source.capture(Self.grey(64, 64, luma: 200))
         #expect(await second.frames { _ in true }.first?.isKeyFrame == true)
         // Nothing went there that could not be shown.
-        #expect(await second.sender.report().outboundRTP[0]?.video?.pliCount == 0)
+        #expect(await second.sender.stats().outboundRTP[0]?.video?.pliCount == 0)
         stream.stop()
         await first.close()
         await second.close()

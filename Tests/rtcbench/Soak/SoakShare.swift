@@ -213,7 +213,7 @@ final class SoakShare {
     /// Frames that were sent to viewers, all of them together.
     func framesSent() async -> Int {
         for (number, seat) in seats {
-            let streams = await seat.viewer.session.connection.report().outboundRTP.values
+            let streams = await seat.viewer.session.connection.stats().outboundRTP.values
             seats[number]?.framesSent = Int(clamping: streams.reduce(0) { $0 + ($1.video?.framesSent ?? 0) })
         }
         return framesSentToFormer + seats.values.reduce(0) { $0 + $1.framesSent }

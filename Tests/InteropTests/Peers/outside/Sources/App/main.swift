@@ -62,7 +62,7 @@ while viewer.isRunning {
     frame += 1
     try await Task.sleep(for: .milliseconds(66))
 }
-let sent = await session.statistics().first { $0.type == .outboundRTP }?.integer("framesSent") ?? 0
+let sent = await session.stats().objects.first { $0.type == .outboundRTP }?.integer("framesSent") ?? 0
 print("frames sent: \(sent > 0 ? "some" : "none"); the viewer ended with \(viewer.terminationStatus)")
 await session.leave()
 exit(viewer.terminationStatus)
