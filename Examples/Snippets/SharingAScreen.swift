@@ -23,8 +23,8 @@ func change(_ session: AttendeeSession) async throws {
             contentHint: .text))
 
     let picture = await session.contentShare.videoTrack
-    picture?.isMuted = true
-    picture?.isMuted = false
+    picture?.isPaused = true
+    picture?.isPaused = false
     try await session.contentShare.stop()
     await session.leave()
     // end

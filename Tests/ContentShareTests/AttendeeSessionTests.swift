@@ -121,9 +121,9 @@ struct AttendeeSessionTests {
         try await pair.alice.startLocalVideo(source: face)
         await pair.tiles.pictures.wait(count: 2)
         let track = try #require(await pair.alice.localVideoTrack)
-        track.isMuted = true
+        track.isPaused = true
         #expect(await pair.tiles.wait(for: .paused)?.pauseState == .pausedBySender)
-        track.isMuted = false
+        track.isPaused = false
         #expect(await pair.tiles.wait(for: .resumed)?.pauseState == .unpaused)
         track.isEnabled = false
         await pair.tiles.pictures.wait { $0.last.map { $0.luma < 18 && $0.counter == nil } ?? false }
@@ -131,7 +131,7 @@ struct AttendeeSessionTests {
         await pair.tiles.pictures.wait { $0.last?.counter != nil }
         #expect(pair.tiles.kindsWithPausesOnce == [.added, .paused, .resumed])
         // A muted track that is replaced leaves nothing of its mute behind.
-        track.isMuted = true
+        track.isPaused = true
         let other = try pattern(256, 144)
         try await pair.alice.startLocalVideo(source: other)
         await pair.tiles.pictures.wait { $0.last?.size.width == 256 }

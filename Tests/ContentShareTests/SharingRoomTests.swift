@@ -208,14 +208,14 @@ struct SharingRoomTests {
         try await room.room.contentShare.start(source: screen)
         await ann.tiles.waitForPictures()
         let track = try #require(await room.room.contentShare.videoTrack)
-        track.isMuted = true
+        track.isPaused = true
         _ = await ann.tiles.wait(for: .paused)
         let bob = try await room.seat("bob")
         _ = await bob.tiles.wait(for: .added)
         _ = await bob.tiles.wait(for: .paused)
         let stands = try #require(bob.tiles.pictures.entries.first?.counter)
         #expect(bob.tiles.pictures.entries.allSatisfy { $0.counter == stands })
-        track.isMuted = false
+        track.isPaused = false
         _ = await bob.tiles.wait(for: .resumed)
         screen.stop()
         await room.end(ann, bob)

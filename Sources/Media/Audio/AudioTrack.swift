@@ -42,11 +42,14 @@ public final class AudioTrack: AudioSource {
         set { state.withLock { $0.isEnabled = newValue } }
     }
 
-    /// Whether sound is held back, here or at the source: nothing is sent, not even silence. Setting it says what is
-    /// wanted here; a source that holds its sound back keeps doing so.
-    public var isMuted: Bool {
-        get { broadcaster.isMuted }
-        set { mute.setMuted(newValue, reported: { broadcaster.isMuted }, notify: { broadcaster.isMuted = $0 }) }
+    /// Whether the track gives nothing, not even silence: it is paused, or its source holds its audio back (W3C
+    /// mediacapture-streams: `muted`).
+    public var isMuted: Bool { broadcaster.isMuted }
+
+    /// Whether the program holds audio back. A source that holds its own back keeps doing so.
+    public var isPaused: Bool {
+        get { mute.isPaused }
+        set { mute.setPaused(newValue, reported: { broadcaster.isMuted }, notify: { broadcaster.isMuted = $0 }) }
     }
 
     private func setSourceMuted(_ isMuted: Bool) {

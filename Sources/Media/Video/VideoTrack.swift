@@ -45,11 +45,14 @@ public final class VideoTrack: VideoSource {
         set { outlet.isEnabled = newValue }
     }
 
-    /// Whether frames are held back, here or at the source. Viewers keep the last picture and are shown that the track
-    /// is paused. Setting it says what is wanted here; a source that holds its frames back keeps doing so.
-    public var isMuted: Bool {
-        get { broadcaster.isMuted }
-        set { mute.setMuted(newValue, reported: { broadcaster.isMuted }, notify: notify(isMuted:)) }
+    /// Whether the track gives no frames: it is paused, or its source holds them back (W3C mediacapture-streams: `muted`).
+    /// Viewers keep the last picture and are shown that the track is paused.
+    public var isMuted: Bool { broadcaster.isMuted }
+
+    /// Whether the program holds frames back. A source that holds its own back keeps doing so.
+    public var isPaused: Bool {
+        get { mute.isPaused }
+        set { mute.setPaused(newValue, reported: { broadcaster.isMuted }, notify: notify(isMuted:)) }
     }
 
     private func setSourceMuted(_ isMuted: Bool) {

@@ -133,7 +133,7 @@ extension RunningShare {
     /// Shows a source with the share's sound: the content's, or a slate.
     private func show(_ source: any VideoSource, canWait: Bool) async throws {
         // A new track is not muted, the share's own is.
-        sounds.track?.isMuted = isSoundMuted
+        sounds.track?.isPaused = isSoundMuted
         try await output.showContent(
             source, canWait: canWait, audio: sounds.track, configuration: parameters,
             audioConfiguration: LocalAudioConfiguration(
@@ -220,7 +220,7 @@ extension RunningShare {
     private var isSoundMuted: Bool { sounds.isAudioMuted || content.isPaused }
 
     private func applyMutes() {
-        sounds.track?.isMuted = isSoundMuted
+        sounds.track?.isPaused = isSoundMuted
         output.setAudioMuted(isSoundMuted)
         output.setMicrophoneMuted(sounds.isMicrophoneMuted)
     }

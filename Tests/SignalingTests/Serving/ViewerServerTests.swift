@@ -216,12 +216,12 @@ struct ViewerServerTests {
         let read = { (state: String) in await page.read(until: "\"state\":\"\(state)\"") }
         #expect(await read("live\",\"tiles").contains("alice#content"))
         let track = try #require(await share.room.contentShare.videoTrack)
-        track.isMuted = true
+        track.isPaused = true
         #expect(await read("paused\",\"tiles").contains("\"state\":\"paused\""))
         // The presenter's own pause, and its end, change nothing of that.
         await share.server.setPaused(true)
         await share.server.setPaused(false)
-        track.isMuted = false
+        track.isPaused = false
         #expect(await !read("live\",\"tiles").contains("\"state\":\"off\""))
         let design = try Subgroup("design")
         await share.room.join(design)
@@ -253,9 +253,9 @@ struct ViewerServerTests {
         // What is told from here on is told because it changed.
         await share.server.stopHeartbeat()
         let track = try #require(await share.room.localVideoTrack)
-        track.isMuted = true
+        track.isPaused = true
         _ = await read("paused")
-        track.isMuted = false
+        track.isPaused = false
         _ = await read("live")
         await share.room.stopLocalVideo()
         _ = await read("off")

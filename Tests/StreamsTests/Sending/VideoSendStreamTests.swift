@@ -203,7 +203,7 @@ import Testing
         stream.attach(pair.sender, media: 0)
         let (one, other) = (CustomVideoSource(), CustomVideoSource())
         let muted = VideoTrack(id: "muted", source: one)
-        muted.isMuted = true
+        muted.isPaused = true
         stream.replaceTrack(with: muted)
         one.capture(Self.grey(64, 64))
         stream.replaceTrack(with: VideoTrack(id: "other", source: other))
@@ -579,10 +579,10 @@ import Testing
         stream.replaceTrack(with: track)
         source.capture(Self.grey(64, 64))
         _ = await pair.frames { $0.isKeyFrame }
-        track.isMuted = true
+        track.isPaused = true
         await waitUntil { await stream.statistics()?.encoder.qualityLimitationReason == .other }
         for width in [96, 128] { source.capture(Self.grey(width, 64)) }
-        track.isMuted = false
+        track.isPaused = false
         let widths = await pair.frames { $0.size?.width == 128 }.compactMap { $0.size?.width }
         #expect(!widths.contains(96))
         #expect(await stream.statistics()?.encoder.qualityLimitationReason != .other)
@@ -596,7 +596,7 @@ import Testing
         let stream = try Self.stream()
         let source = CustomVideoSource()
         let track = VideoTrack(id: "track", source: source)
-        track.isMuted = true
+        track.isPaused = true
         stream.replaceTrack(with: track)
         stream.attach(pair.sender, media: 0)
         #expect(await pair.target { $0 > .zero } != nil)
@@ -618,10 +618,10 @@ import Testing
         stream.replaceTrack(with: track)
         bitrate = try #require(await pair.target { $0 > .zero })
         #expect(bitrate <= .kilobitsPerSecond(100))
-        track.isMuted = true
+        track.isPaused = true
         bitrate = try #require(await pair.target { $0 == .zero })
         #expect(bitrate == .zero)
-        track.isMuted = false
+        track.isPaused = false
         bitrate = try #require(await pair.target { $0 > .kilobitsPerSecond(90) })
         #expect(bitrate <= .kilobitsPerSecond(100))
         var limits = SendingLimits()

@@ -182,8 +182,8 @@ final class SoakShare {
         guard isPaused != self.isPaused else { return }
         self.isPaused = isPaused
         let (picture, sound) = (await room.contentShare.videoTrack, await room.contentShare.audioTrack)
-        picture?.isMuted = isPaused
-        sound?.isMuted = isPaused
+        picture?.isPaused = isPaused
+        sound?.isPaused = isPaused
     }
 
     private func membership(_ place: SoakPlace) throws -> RoomMembership {
