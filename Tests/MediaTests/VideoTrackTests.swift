@@ -285,7 +285,7 @@ struct VideoTrackTests {
         track.add(log)
         source.adaptOutputFormat(width: 640, height: 360, fps: 0)
         for (width, height, mode) in [
-            (1920, 1080, VideoFormatAdapter.Mode.fit), (320, 180, .fit), (1000, 1000, .crop), (1920, 1080, .crop),
+            (1920, 1080, OutputFormatMode.fit), (320, 180, .fit), (1000, 1000, .crop), (1920, 1080, .crop),
         ] {
             track.adaptOutputFormat(width: width, height: height, fps: 0, mode: mode)
             source.capture(grey(1280, 720))

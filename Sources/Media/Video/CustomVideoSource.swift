@@ -26,7 +26,7 @@ public final class CustomVideoSource: BroadcastingVideoSource {
     /// Asks for pictures of at most `width` by `height`, at most `fps` a second (0: any number); the newest frame is given
     /// again in the new format. Without a mode, screens are fitted whole and other pictures cropped. Of the frames that a rate
     /// leaves out, the last arrives when the next one is due.
-    public func adaptOutputFormat(width: Int, height: Int, fps: Double, mode: VideoFormatAdapter.Mode? = nil) {
+    public func adaptOutputFormat(width: Int, height: Int, fps: Double, mode: OutputFormatMode? = nil) {
         outlet.setOutputFormat(
             width: width, height: height, fps: fps, mode: mode ?? (isScreencast ? .fit : .crop))
     }

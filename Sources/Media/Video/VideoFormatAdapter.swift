@@ -1,44 +1,44 @@
+/// How a picture of another aspect is brought to the requested one.
+public enum OutputFormatMode: Sendable, Hashable {
+    /// The whole picture, at the largest even size within the request: for screens.
+    case fit
+    /// The middle of the picture, at a size that few-step fractions reach, as libwebrtc's `adaptOutputFormat` has it:
+    /// for cameras, and where the same sizes are wanted.
+    case crop
+}
+
 /// What a request for an output format makes of each frame: which part of it is kept, at which size, or that it is
 /// left out. Without a clock: the frames' timestamps are the time.
-public struct VideoFormatAdapter: Sendable {
-    /// How a picture of another aspect is brought to the requested one.
-    public enum Mode: Sendable, Hashable {
-        /// The whole picture, at the largest even size within the request: for screens.
-        case fit
-        /// The middle of the picture, at a size that few-step fractions reach, as libwebrtc's `adaptOutputFormat` has it:
-        /// for cameras, and where the same sizes are wanted.
-        case crop
-    }
-
+package struct VideoFormatAdapter: Sendable {
     /// What is to become of a frame.
-    public struct Adaptation: Sendable, Hashable {
+    package struct Adaptation: Sendable, Hashable {
         /// What is kept, in pixels of the frame.
-        public let crop: PixelRectangle
+        package let crop: PixelRectangle
         /// The size that it is wanted at.
-        public let outputSize: PixelSize
+        package let outputSize: PixelSize
     }
 
     private struct Request: Sendable {
         let bound: PixelSize
-        let mode: Mode
+        let mode: OutputFormatMode
     }
 
     private var request: Request?
     private var rate = FrameRateLimiter(framesPerSecond: 0)
 
     /// An adapter that leaves every frame as it is.
-    public init() {}
+    package init() {}
 
     /// Asks for pictures of at most `width` by `height`, or turned, whichever way the picture lies, at most `fps` a
     /// second. An `fps` of 0 sets no limit; a side of 0 leaves out every frame.
-    public mutating func setOutputFormat(width: Int, height: Int, fps: Double, mode: Mode = .fit) {
+    package mutating func setOutputFormat(width: Int, height: Int, fps: Double, mode: OutputFormatMode = .fit) {
         let (width, height) = (min(max(0, width), Self.largestRequest), min(max(0, height), Self.largestRequest))
         request = Request(bound: PixelSize(width: width, height: height), mode: mode)
         rate = FrameRateLimiter(framesPerSecond: fps)
     }
 
     /// What becomes of a frame of `size` taken at `timestamp`; nil where it is left out.
-    public mutating func adapt(_ size: PixelSize, timestamp: Duration) -> Adaptation? {
+    package mutating func adapt(_ size: PixelSize, timestamp: Duration) -> Adaptation? {
         adapt(size, timestamp: timestamp, regardlessOfRate: false)
     }
 

@@ -76,7 +76,7 @@ public final class VideoTrack: VideoSource {
     /// Asks for pictures of at most `width` by `height`, at most `fps` a second (0: any number), whatever the source gives.
     /// `crop` is what libwebrtc does under this name; `fit` keeps the picture whole. The newest frame is given again in the
     /// new format. Of the frames that a rate leaves out, the last arrives when the next one is due.
-    public func adaptOutputFormat(width: Int, height: Int, fps: Double, mode: VideoFormatAdapter.Mode = .fit) {
+    public func adaptOutputFormat(width: Int, height: Int, fps: Double, mode: OutputFormatMode = .fit) {
         outlet.setOutputFormat(width: width, height: height, fps: fps, mode: mode)
     }
 

@@ -8,7 +8,7 @@ public struct VideoFrame: Sendable {
     public let rotation: VideoRotation
     /// What differs from the frame before, in pixels of `buffer`; nil where the source can't tell, empty where nothing.
     public internal(set) var damage: [PixelRectangle]?
-    /// The size that the picture is wanted at, before rotation: what ``VideoFormatAdapter`` made of a request. Whoever
+    /// The size that the picture is wanted at, before rotation: what `VideoFormatAdapter` made of a request. Whoever
     /// encodes or writes the picture scales it once, where it converts it anyway.
     public internal(set) var outputSize: PixelSize
     /// Of a received picture: when its sender took it, since 1 January 1970 on the sender's clock. Nil where that is not
