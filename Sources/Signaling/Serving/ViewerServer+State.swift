@@ -7,8 +7,8 @@ extension ViewerServer {
     /// How often pages hear that the server is there.
     private static let heartbeatInterval = Duration.seconds(10)
 
-    /// Tells viewers' pages the present state of the share: for programs that changed where it goes, or what of.
-    public func refresh() {
+    /// Tells viewers' pages the present state of the share.
+    package func refresh() {
         // Changes that wait together are told together: of a thousand viewers who join, not each is told of each.
         guard !isRefreshing, !hasEnded else { return }
         isRefreshing = true
