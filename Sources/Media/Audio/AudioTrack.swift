@@ -24,8 +24,8 @@ public final class AudioTrack: AudioSource {
     /// The loudest that a volume makes: ten times the source's amplitude, as in libwebrtc.
     public static let maximumVolume: Float = 10
 
-    /// A track of `source`. Ids are checked where they become part of a description: see ``MediaFactory``.
-    public init(id: String, source: any AudioSource) {
+    /// A track of `source`; ``MediaFactory`` checks the id.
+    package init(id: String, source: any AudioSource) {
         self.id = id
         self.source = source
         input.track = self

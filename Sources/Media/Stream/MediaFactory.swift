@@ -21,11 +21,6 @@ public struct MediaFactory: Sendable {
         CustomVideoSource(isScreencast: isScreencast)
     }
 
-    /// A source whose sound the program pushes.
-    public func audioSource() -> CustomAudioSource {
-        CustomAudioSource()
-    }
-
     /// A track of a video source.
     public func videoTrack(with source: any VideoSource, id: String) throws(MediaError) -> VideoTrack {
         VideoTrack(id: try Self.checked(id), source: source)

@@ -16,8 +16,8 @@ public final class MediaStream: Sendable {
 
     private let tracks = Locked(Tracks())
 
-    /// A stream without tracks. Ids are checked where they become part of a description: see ``MediaFactory``.
-    public init(id: String) {
+    /// A stream without tracks; ``MediaFactory`` checks the id.
+    package init(id: String) {
         self.id = id
     }
 

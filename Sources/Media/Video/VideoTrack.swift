@@ -20,8 +20,8 @@ public final class VideoTrack: VideoSource {
     private let connection = SinkConnection()
     private let mute = MuteSwitch()
 
-    /// A track of `source`. Ids are checked where they become part of a description: see ``MediaFactory``.
-    public convenience init(id: String, source: any VideoSource) {
+    /// A track of `source`; ``MediaFactory`` checks the id.
+    package convenience init(id: String, source: any VideoSource) {
         self.init(id: id, source: source, timer: FrameTimer())
     }
 

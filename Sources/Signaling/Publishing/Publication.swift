@@ -50,17 +50,17 @@ public import RTCShareWireFormat
     /// Where it stands now.
     public struct Status: Sendable {
         /// The state.
-        public var state = State.connecting
+        public internal(set) var state = State.connecting
         /// Since when.
-        public var since = Date()
+        public internal(set) var since = Date()
         /// How often it was published.
-        public var count = 0
+        public internal(set) var count = 0
         /// Why it failed last; nil once it is published again.
-        public var failure: (any Error)?
+        public internal(set) var failure: (any Error)?
         /// When it is tried again.
-        public var nextAttempt: Date?
+        public internal(set) var nextAttempt: Date?
         /// The server's place in the room, while there is a session.
-        public var viewer: RoomViewer?
+        public internal(set) var viewer: RoomViewer?
     }
 
     /// Where it is published.
