@@ -5,21 +5,15 @@ import SDP
 
 // `App RTCSHARE SNAPSHOT`: shares a source of its own to `rtcshare view`, which keeps a picture of it.
 
-/// A source that rtcshare knows nothing of.
-final class StripeSource: BroadcastingVideoSource {
-    let broadcaster = VideoBroadcaster(contentHint: .detail)
-    private let stripes = Stripes()
-
-    func send(frame: Int, at time: Duration) {
-        let size = PixelSize(width: stripes.width, height: stripes.height)
-        let buffer = PixelBuffer(size: size, format: .i420) { planes, strides in
-            for row in 0..<size.height {
-                let line = UnsafeMutableRawBufferPointer(rebasing: planes[0][row * strides[0]..<(row + 1) * strides[0]])
-                line.initializeMemory(as: UInt8.self, repeating: stripes.brightness(row: row, frame: frame))
-            }
-            for plane in planes[1...] { plane.initializeMemory(as: UInt8.self, repeating: 128) }
+/// Draws the stripes of a frame.
+func draw(_ stripes: Stripes, frame: Int) -> PixelBuffer {
+    let size = PixelSize(width: stripes.width, height: stripes.height)
+    return PixelBuffer(size: size, format: .i420) { planes, strides in
+        for row in 0..<size.height {
+            let line = UnsafeMutableRawBufferPointer(rebasing: planes[0][row * strides[0]..<(row + 1) * strides[0]])
+            line.initializeMemory(as: UInt8.self, repeating: stripes.brightness(row: row, frame: frame))
         }
-        broadcaster.send(VideoFrame(buffer: buffer, timestamp: time))
+        for plane in planes[1...] { plane.initializeMemory(as: UInt8.self, repeating: 128) }
     }
 }
 
@@ -50,18 +44,15 @@ Task {
 let offer = try await session.connection.offer()
 print("media offered: \(SDP.SessionDescription(text: offer).mediaCount)")
 
-let source = StripeSource()
+let stripes = Stripes()
+let source = try CustomCapturer(
+    size: PixelSize(width: stripes.width, height: stripes.height), framesPerSecond: 15, contentHint: .detail
+) { [stripes] tick in draw(stripes, frame: tick.number) }
 try await session.contentShare.start(
-    source: source, configuration: LocalVideoConfiguration(maxBitrate: .kilobitsPerSecond(1000), maxFramerate: 15))
+    capturing: source, configuration: LocalVideoConfiguration(maxBitrate: .kilobitsPerSecond(1000), maxFramerate: 15))
 let (viewer, answer) = try view(offer, with: arguments[1], snapshot: arguments[2])
 try await session.connection.accept(answer: answer)
-let start = ContinuousClock.now
-var frame = 0
-while viewer.isRunning {
-    source.send(frame: frame, at: ContinuousClock.now - start)
-    frame += 1
-    try await Task.sleep(for: .milliseconds(66))
-}
+while viewer.isRunning { try await Task.sleep(for: .milliseconds(66)) }
 let sent = await session.stats().objects.first { $0.type == .outboundRTP }?.integer("framesSent") ?? 0
 print("frames sent: \(sent > 0 ? "some" : "none"); the viewer ended with \(viewer.terminationStatus)")
 await session.leave()
