@@ -6,11 +6,10 @@ import RTCShare
 func watch(_ session: AttendeeSession) async throws {
     // snippet:report
     let report = await session.stats()
-    for object in report.objects where object.type == .outboundRTP {
-        let frames = object.integer("framesSent") ?? 0
-        let target = object.number("targetBitrate") ?? 0
-        let limit = object.text("qualityLimitationReason") ?? "none"
-        print("\(frames) frames sent, the target is \(target) bit/s, limited by: \(limit)")
+    for stream in report.outboundRTP.values where stream.kind == .video {
+        let limit = stream.qualityLimitationReason ?? .none
+        print("\(stream.framesSent ?? 0) frames sent, limited by: \(limit)")
+        if let target = stream.targetBitrate { print("the target is \(target) bit/s") }
     }
     // end
 }

@@ -50,7 +50,7 @@ package struct VideoEncoderStatistics: Encodable, Sendable, Hashable {
 }
 
 /// Why pictures are smaller or fewer than they could be (W3C webrtc-stats `RTCQualityLimitationReason`).
-package enum QualityLimitationReason: String, Encodable, Sendable, Hashable, CaseIterable {
+public enum QualityLimitationReason: String, Encodable, Sendable, Hashable, CaseIterable {
     /// They are as they should be.
     case none
     /// The machine is too slow for them.

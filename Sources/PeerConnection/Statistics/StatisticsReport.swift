@@ -1,18 +1,24 @@
-/// The counts of a connection: the dictionaries of W3C webrtc-stats, each part filled by its owner.
+/// The counts of a connection: the dictionaries of W3C webrtc-stats, each part filled by its owner. ``objects`` has all their
+/// members, by name.
 public struct StatisticsReport: Sendable {
     /// When the values were read, in milliseconds since 1 January 1970.
     public let timestamp: Double
-    package var transport: TransportStats?
-    package internal(set) var candidatePairs: [CandidatePairStats] = []
+    /// ICE and DTLS together.
+    public package(set) var transport: TransportStats?
+    /// The pairs of addresses.
+    public internal(set) var candidatePairs: [CandidatePairStats] = []
     package internal(set) var localCandidates: [CandidateStats] = []
     package internal(set) var remoteCandidates: [CandidateStats] = []
     package internal(set) var codecs: [CodecStats] = []
     // By the indices of this side's media.
     package var mediaSources: [Int: MediaSourceStats] = [:]
-    package var outboundRTP: [Int: OutboundRTPStreamStats] = [:]
-    package internal(set) var remoteInboundRTP: [Int: RemoteInboundRTPStreamStats] = [:]
+    /// The sent streams, by the indices of this side's media.
+    public package(set) var outboundRTP: [Int: OutboundRTPStreamStats] = [:]
+    /// The peer's reports on the sent streams, by the indices of this side's media.
+    public internal(set) var remoteInboundRTP: [Int: RemoteInboundRTPStreamStats] = [:]
     // By the indices of the receivers.
-    package var inboundRTP: [Int: InboundRTPStreamStats] = [:]
+    /// The received streams, by the indices of the peer's media.
+    public package(set) var inboundRTP: [Int: InboundRTPStreamStats] = [:]
     package internal(set) var remoteOutboundRTP: [Int: RemoteOutboundRTPStreamStats] = [:]
     package var mediaPlayouts: [MediaPlayoutStats] = []
     /// Members that W3C does not define, by the ids of their dictionaries.
@@ -68,6 +74,9 @@ protocol StatisticsDictionary: Encodable, Sendable {
 }
 
 /// The kind of a stream's media.
-package enum StreamKind: String, Encodable, Sendable {
-    case audio, video
+public enum StreamKind: String, Encodable, Sendable {
+    /// Audio.
+    case audio
+    /// Video.
+    case video
 }

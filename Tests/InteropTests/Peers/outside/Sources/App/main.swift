@@ -53,7 +53,7 @@ try await session.contentShare.start(
 let (viewer, answer) = try view(offer, with: arguments[1], snapshot: arguments[2])
 try await session.connection.accept(answer: answer)
 while viewer.isRunning { try await Task.sleep(for: .milliseconds(66)) }
-let sent = await session.stats().objects.first { $0.type == .outboundRTP }?.integer("framesSent") ?? 0
+let sent = await session.stats().outboundRTP.values.first?.framesSent ?? 0
 print("frames sent: \(sent > 0 ? "some" : "none"); the viewer ended with \(viewer.terminationStatus)")
 await session.leave()
 exit(viewer.terminationStatus)
