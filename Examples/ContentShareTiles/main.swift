@@ -1,46 +1,40 @@
 import Foundation
 import RTCShare
 
-// Content share with observers and tiles, as the Amazon Chime SDK's guide has it: alice shares a screen with its sound
+// Content share with events and tiles, as the Amazon Chime SDK's guide has it: alice shares a screen with its sound
 // beside her own picture, bob sees a tile of each. Both are in this process, and everything between them is real.
 
-/// What the sharing application hears, and what it does: it shares while it captures.
-final class SharingApp: ContentShareObserver, CaptureSourceObserver {
-    private let share: ContentShareController
-    private let screen: any CaptureSource
-    private let sound: any AudioSource
-
-    init(_ share: ContentShareController, of screen: any CaptureSource, with sound: any AudioSource) {
-        (self.share, self.screen, self.sound) = (share, screen, sound)
-        screen.add(observer: self)
-        share.add(observer: self)
+/// The sharing application: it shares while it captures.
+func shareWhileCaptured(_ screen: any CaptureSource, with sound: any AudioSource, by share: ContentShareController) {
+    let events = screen.events
+    Task {
+        do {
+            for await event in events {
+                switch event {
+                case .started:
+                    print("alice: capture did start")
+                    try await share.start(
+                        source: screen, audio: sound,
+                        configuration: LocalVideoConfiguration(maxBitrate: .kilobitsPerSecond(2000)))
+                case .stopped: print("alice: capture did stop")
+                case .failed(let error): print("alice: capture did fail: \(error)")
+                case .interrupted, .interruptionEnded, .sizeChanged: break
+                }
+            }
+            try await share.stop()
+        } catch {
+            print("alice: \(error)")
+        }
     }
-
-    func captureDidStart() {
-        print("alice: capture did start")
-        Task {
-            do {
-                try await share.start(
-                    source: screen, audio: sound,
-                    configuration: LocalVideoConfiguration(maxBitrate: .kilobitsPerSecond(2000)))
-            } catch {
-                print("alice: \(error)")
+    Task {
+        for await event in await share.events {
+            switch event {
+            case .started: print("alice: content share did start")
+            case .stopped(let status): print("alice: content share did stop: \(status)")
+            case .silent, .sourceEnded, .muteChanged: break
             }
         }
     }
-
-    func captureDidStop() {
-        print("alice: capture did stop")
-        Task { try? await share.stop() }
-    }
-
-    func captureDidFail(error: CaptureSourceError) {
-        print("alice: capture did fail: \(error)")
-        captureDidStop()
-    }
-
-    func contentShareDidStart() { print("alice: content share did start") }
-    func contentShareDidStop(status: ContentShareStatus) { print("alice: content share did stop: \(status)") }
 }
 
 /// What the viewing application hears, and what it does: it binds each tile to a view.
@@ -67,7 +61,7 @@ do {
     let screen = try TestPatternSource()
     let sound = try ToneSource()
     let face = try TestPatternSource(size: PixelSize(width: 320, height: 240), framesPerSecond: 15)
-    let sharing = SharingApp(alice.contentShare, of: screen, with: sound)
+    shareWhileCaptured(screen, with: sound, by: alice.contentShare)
     let viewing = ViewingApp(session: bob)
     bob.tiles.add(observer: viewing)
     bob.sounds.add(observer: viewing)
@@ -86,7 +80,6 @@ do {
     face.stop()
     sound.stop()
     await bob.leave()
-    withExtendedLifetime(sharing) {}
     for (modality, view) in viewing.views {
         print("bob: saw \(view.statistics.frames) pictures of \(modality)")
         guard view.statistics.frames > 0 else { exit(1) }

@@ -6,11 +6,10 @@ import Synchronization
 // processor turns their brightness around, and a sink at the viewer measures what arrives.
 
 /// Draws a grey bar that wanders over black, 30 times a second, as a camera that lies on its side: viewers turn the pictures.
-final class BarSource: BroadcastingVideoSource {
-    let broadcaster = VideoBroadcaster(contentHint: .motion)
+struct Bar {
     private let size = PixelSize(width: 640, height: 360)
 
-    func run() async throws {
+    func push(to source: CustomVideoSource) async throws {
         let clock = ContinuousClock()
         for number in 0..<90 {
             let left = number * 7 % (size.width - 64)
@@ -23,10 +22,10 @@ final class BarSource: BroadcastingVideoSource {
                         .initializeMemory(as: UInt8.self, repeating: 180)
                 }
             }
-            broadcaster.send(VideoFrame(buffer: buffer, rotation: .quarter))
+            source.capture(VideoFrame(buffer: buffer, rotation: .quarter))
             try await clock.sleep(for: .milliseconds(33))
         }
-        broadcaster.end(error: nil)
+        source.end()
     }
 }
 
@@ -76,11 +75,11 @@ do {
     try await alice.connect(to: bob)
 
     // source ──▶ processor ──▶ share
-    let source = BarSource()
+    let source = CustomVideoSource(isScreencast: false)
     let processor = NegativeProcessor()
     source.add(processor)
     try await alice.contentShare.start(source: processor)
-    try await source.run()
+    try await Bar().push(to: source)
     await alice.leave()
     await bob.leave()
 

@@ -24,7 +24,7 @@ func present() async throws {
     let bob = try await AttendeeSession.viewing(as: AttendeeID("bob"))
     let view = VideoStatisticsSink()
     await bob.tiles.bind(view, to: .content)
-    let answer = try await bob.connection.createAnswer(to: alice.connection.createOffer())
+    let answer = try await bob.connection.answer(offer: alice.connection.offer())
 
     // The session goes into the store, which both processes can read.
     let file = PrivateFile(path: "\(NSTemporaryDirectory())/device-level-share-\(getpid()).json")

@@ -6,48 +6,36 @@ func offerThroughServers() async throws -> String {
     // snippet:servers
     var configuration = Connection.Configuration()
     configuration.iceServers = [
-        try ICEServer(url: "stun:stun.example.org"),
-        try ICEServer(url: "turn:turn.example.org", username: "alice", password: "a secret"),
+        try ICEServer(urls: "stun:stun.example.org"),
+        try ICEServer(urls: "turn:turn.example.org", username: "alice", credential: "a secret"),
     ]
     let session = try await AttendeeSession.offering(as: AttendeeID("alice"), configuration: configuration)
     try await session.connection.gather()
-    let offer = try await session.connection.createOffer()
+    let offer = try await session.connection.offer()
     // end
     return offer
 }
 
-// snippet:candidates
-final class CandidateSender: AttendeeSessionObserver {
-    let send: @Sendable (_ candidate: String, _ mid: String?, _ ufrag: String?) -> Void
-
-    init(send: @escaping @Sendable (_ candidate: String, _ mid: String?, _ ufrag: String?) -> Void) {
-        self.send = send
-    }
-
-    func sessionDidFind(_ candidate: CandidateAttribute, mid: String, ufrag: String) {
-        send(candidate.description, mid, ufrag)
-    }
-
-    func sessionDidFindAllCandidates() { send("", nil, nil) }
-}
-// end
-
 func trickle(
     _ configuration: Connection.Configuration, _ exchange: (String) async throws -> String,
-    candidates: AsyncStream<(line: String, mid: String?, ufrag: String?)>, sender: CandidateSender
+    candidates: AsyncStream<(line: String, mid: String?, ufrag: String?)>,
+    send: @escaping @Sendable (_ candidate: String, _ mid: String?, _ ufrag: String?) -> Void
 ) async throws {
     // snippet:trickle
     var configuration = configuration
     configuration.trickles = true
     let session = try await AttendeeSession.offering(as: AttendeeID("alice"), configuration: configuration)
-    session.add(observer: sender)
+    let local = await session.candidates
+    Task {
+        for await found in local { send(found?.candidate ?? "", found?.sdpMid, found?.usernameFragment) }
+    }
 
-    let offer = try await session.connection.createOffer()
+    let offer = try await session.connection.offer()
     async let gathering: Void = session.connection.gather()
     let answer = try await exchange(offer)
-    try await session.connection.setRemoteDescription(answer: answer)
+    try await session.connection.accept(answer: answer)
     for await (line, mid, ufrag) in candidates {
-        try await session.connection.addRemoteCandidate(line, mid: mid, ufrag: ufrag)
+        try await session.connection.addICECandidate(line, sdpMid: mid, usernameFragment: ufrag)
     }
     try await gathering
     // end
@@ -56,8 +44,8 @@ func trickle(
 func restart(_ session: AttendeeSession, exchange: (String) async throws -> String) async throws {
     // snippet:restart
     await session.connection.restartICE()
-    let offer = try await session.connection.createOffer()
+    let offer = try await session.connection.offer()
     let answer = try await exchange(offer)
-    try await session.connection.setRemoteDescription(answer: answer)
+    try await session.connection.accept(answer: answer)
     // end
 }

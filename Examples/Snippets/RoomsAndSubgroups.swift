@@ -8,9 +8,9 @@ func open(exchange: (String) async throws -> String) async throws -> SharingRoom
     try await room.contentShare.start(capturing: .display())
 
     let viewer = try await room.addViewer()
-    let offer = try await viewer.session.connection.createOffer()
+    let offer = try await viewer.session.connection.offer()
     let answer = try await exchange(offer)
-    try await viewer.session.connection.setRemoteDescription(answer: answer)
+    try await viewer.session.connection.accept(answer: answer)
     // end
     return room
 }

@@ -5,11 +5,11 @@ import RTCShare
 func shareDisplay(exchange: (String) async throws -> String) async throws {
     // snippet:share
     let session = try await AttendeeSession.offering(as: AttendeeID("alice"), media: [.content, .contentAudio])
-    let offer = try await session.connection.createOffer()
+    let offer = try await session.connection.offer()
     let answer = try await exchange(offer)
 
     try await session.contentShare.start(capturing: .display(), audio: .systemSound())
-    try await session.connection.setRemoteDescription(answer: answer)
+    try await session.connection.accept(answer: answer)
     try await session.waitUntilEnd()
     // end
 }
@@ -23,24 +23,24 @@ func change(_ session: AttendeeSession) async throws {
             contentHint: .text))
 
     let picture = await session.contentShare.videoTrack
-    picture?.isMuted = true
-    picture?.isMuted = false
+    picture?.isPaused = true
+    picture?.isPaused = false
     try await session.contentShare.stop()
     await session.leave()
     // end
 }
 
-// snippet:observer
-final class ShareObserver: ContentShareObserver {
-    func contentShareDidStart() { print("the first frame is on its way") }
-    func contentShareDidStop(status: ContentShareStatus) { print("the share stopped: \(status)") }
-    func contentShareSourceDidEnd(error: (any Error)?) { print("the source has no more frames") }
-}
-// end
-
-func observe(_ session: AttendeeSession, _ observer: ShareObserver) {
-    // snippet:observe
-    session.contentShare.add(observer: observer)
+func printEvents(of session: AttendeeSession) async {
+    // snippet:events
+    for await event in await session.contentShare.events {
+        switch event {
+        case .started: print("the first frame is on its way")
+        case .stopped(let status): print("the share stopped: \(status)")
+        case .silent(let time): print("the source has sent no frame for \(time)")
+        case .sourceEnded: print("the source has no more frames")
+        case .muteChanged(let isMuted): print(isMuted ? "the share is paused" : "the share goes on")
+        }
+    }
     // end
 }
 

@@ -25,20 +25,6 @@ func push(to session: AttendeeSession, captured: AsyncStream<VideoFrame>) async 
     // end
 }
 
-// snippet:source
-final class Stripes: BroadcastingVideoSource {
-    let broadcaster = VideoBroadcaster(contentHint: .detail)
-
-    func show(brightness: UInt8, at time: Duration) {
-        let buffer = PixelBuffer(size: PixelSize(width: 320, height: 240), format: .i420) { planes, _ in
-            planes[0].initializeMemory(as: UInt8.self, repeating: brightness)
-            for plane in planes[1...] { plane.initializeMemory(as: UInt8.self, repeating: 128) }
-        }
-        broadcaster.send(VideoFrame(buffer: buffer, timestamp: time))
-    }
-}
-// end
-
 func wrap(
     memory: UnsafeRawBufferPointer, size: PixelSize, time: Duration, changed: [PixelRectangle],
     to source: CustomVideoSource, release: @escaping @Sendable () -> Void

@@ -5,12 +5,11 @@ import RTCShare
 
 func watch(_ session: AttendeeSession) async throws {
     // snippet:report
-    let report = await session.statistics()
-    for object in report where object.type == .outboundRTP {
-        let frames = object.integer("framesSent") ?? 0
-        let target = object.number("targetBitrate") ?? 0
-        let limit = object.text("qualityLimitationReason") ?? "none"
-        print("\(frames) frames sent, the target is \(target) bit/s, limited by: \(limit)")
+    let report = await session.stats()
+    for stream in report.outboundRTP.values where stream.kind == .video {
+        let limit = stream.qualityLimitationReason ?? .none
+        print("\(stream.framesSent ?? 0) frames sent, limited by: \(limit)")
+        if let target = stream.targetBitrate { print("the target is \(target) bit/s") }
     }
     // end
 }
@@ -19,6 +18,6 @@ func write(_ session: AttendeeSession, to file: FileHandle) async throws {
     // snippet:lines
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys
-    try await file.write(contentsOf: encoder.encode(session.statistics()) + Data("\n".utf8))
+    try await file.write(contentsOf: encoder.encode(session.stats()) + Data("\n".utf8))
     // end
 }

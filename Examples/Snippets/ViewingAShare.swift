@@ -8,7 +8,7 @@ func view(offer: String, reply: (String) async throws -> Void) async throws {
     let session = try await AttendeeSession.viewing(as: AttendeeID("bob"))
     let picture = SnapshotSink()
     await session.tiles.bind(picture, to: .content)
-    let answer = try await session.connection.createAnswer(to: offer)
+    let answer = try await session.connection.answer(offer: offer)
     try await reply(answer)
     try await session.waitUntilEnd()
     try picture.write(to: "seen.png")

@@ -18,7 +18,7 @@ do {
     }
 
     let offer = String(decoding: FileHandle.standardInput.readDataToEndOfFile(), as: UTF8.self)
-    let answer = try await session.connection.createAnswer(to: offer)
+    let answer = try await session.connection.answer(offer: offer)
     try FileHandle.standardOutput.write(contentsOf: Data(answer.utf8))
     try FileHandle.standardOutput.close()
 

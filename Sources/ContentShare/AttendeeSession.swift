@@ -1,6 +1,6 @@
 public import RTCShareMedia
 public import RTCSharePeerConnection
-public import RTCShareSDP
+internal import RTCShareSDP
 public import RTCShareStreams
 public import RTCShareTransport
 internal import RTCShareVideoCoding
@@ -24,17 +24,18 @@ public import RTCShareWireFormat
     public nonisolated let tiles: VideoTileController
     /// The sound that the peer sends.
     public nonisolated let sounds: RemoteSoundController
-    private let observers = ObserverList<any AttendeeSessionObserver>()
     /// The attendee's own picture and voice.
     private let own: OwnMedia
     /// Hands on what the peer sends, until it is gone.
     private let reception: Task<Void, Never>
-    /// The state of the connection. After the last one, observers are called no more.
+    /// The state of the connection. After the last one, nothing more is reported.
     public private(set) var state = ConnectionState.new
     /// Why the connection failed; nil if it did not.
     public private(set) var failure: (any Error)?
     /// The readers of ``signals``.
     private let readers = ObserverList<ConnectionEvents<ConnectionSignal>>()
+    /// The signals beside the state that still hold.
+    private var pending: [ConnectionSignal] = []
     /// The end, under way or over.
     private var ending: Task<Void, Never>?
     /// The time at which it got that state.
@@ -130,19 +131,34 @@ public import RTCShareWireFormat
         signals.compactMap { if case .state(let state) = $0 { state } else { nil } }
     }
 
+    /// The local candidates of the newest description, and those that are found from now on; nil says that no more are
+    /// looked for. Each call gives a sequence of its own, for one reader.
+    public var candidates: some AsyncSequence<LocalCandidate?, Never> & Sendable {
+        signals.compactMap { signal -> LocalCandidate?? in
+            switch signal {
+            case .localCandidate(let candidate, let mid, let ufrag):
+                LocalCandidate(candidate: candidate.description, sdpMid: mid, usernameFragment: ufrag)
+            case .localCandidatesEnded: .some(nil)
+            case .state, .restartNeeded: nil
+            }
+        }
+    }
+
+    /// Gives an element each time no packet can be sent any more, and at once where that is so. Another path may be found: have
+    /// ``connection`` restart ICE, offer, and take the peer's answer. Sessions that were connected by ``connect(to:)`` do so by
+    /// themselves.
+    public var restartRequests: some AsyncSequence<Void, Never> & Sendable {
+        signals.compactMap { if case .restartNeeded = $0 { () } else { nil } }
+    }
+
     /// The states, and what else happens to the connection, in order; see ``states``.
     package var signals: ConnectionEvents<ConnectionSignal>.Stream {
         let reader = ConnectionEvents<ConnectionSignal>()
         reader.append(.state(state))
+        pending.forEach(reader.append)
         if state.isOver { reader.finish() } else { readers.add(reader) }
         return reader.stream
     }
-
-    /// Tells `observer` how the connection goes from now on.
-    public nonisolated func add(observer: any AttendeeSessionObserver) { observers.add(observer) }
-
-    /// Tells `observer` nothing more.
-    public nonisolated func remove(observer: any AttendeeSessionObserver) { observers.remove(observer) }
 
     /// Shares content in another attendee's name over the same connection: for a program that presents for several. An
     /// attendee has one share; a connection carries at most ``ContentShareController/maximumShares``.
@@ -278,12 +294,9 @@ public import RTCShareWireFormat
         await connection.close()
     }
 
-    /// A report of all counts, as `getStats()` gives it.
-    public func statistics() async -> [StatisticsObject] { await report().objects }
-
-    /// A report of all counts.
-    package func report() async -> StatisticsReport {
-        var report = await connection.report()
+    /// A report of all counts, as W3C's `getStats()` gives it.
+    public func stats() async -> StatisticsReport {
+        var report = await connection.stats()
         for share in shares { await share.videoStatistics(of: connection)?.add(to: &report) }
         await own.videoStatistics(of: connection)?.add(to: &report)
         return report
@@ -317,23 +330,18 @@ public import RTCShareWireFormat
     }
 
     private func report(_ signal: ConnectionSignal) {
+        // Of a description that another one replaces, nothing holds.
+        if case .localCandidate = signal, pending.contains(where: signal.outdates) { pending = [] }
+        pending.removeAll(where: signal.outdates)
+        if case .state = signal {} else { pending.append(signal) }
         readers.forEach { $0.append(signal) }
-        observers.forEach { observer in
-            switch signal {
-            case .state(let state): observer.sessionStateDidChange(to: state)
-            case .restartNeeded: observer.sessionNeedsRestart()
-            case .localCandidate(let candidate, let mid, let ufrag):
-                observer.sessionDidFind(candidate, mid: mid, ufrag: ufrag)
-            case .localCandidatesEnded: observer.sessionDidFindAllCandidates()
-            }
-        }
     }
 
     private func checkOpen() throws(ContentShareError) {
         if isOver { throw .ended }
     }
 
-    /// Ends the session, once, and returns when all observers were told.
+    /// Ends the session, once, and returns when that was reported.
     private func end(_ status: ContentShareStatus, failure: (any Error)? = nil) async {
         let ending = ending ?? Task { await finish(status, failure) }
         self.ending = ending
@@ -354,29 +362,14 @@ public import RTCShareWireFormat
     }
 }
 
-/// Observes the connection of a session, one call after the other, on ``SharingActor``: an observer that blocks holds up all
-/// rooms.
-public protocol AttendeeSessionObserver: AnyObject, Sendable {
-    /// The connection has another state, as ``AttendeeSession/states`` gives them too.
-    @SharingActor func sessionStateDidChange(to state: ConnectionState)
-    /// No packet can be sent any more. Another path may be found: have ``AttendeeSession/connection`` restart ICE,
-    /// offer, and take the peer's answer. Sessions that were connected by ``AttendeeSession/connect(to:)`` do so by themselves.
-    @SharingActor func sessionNeedsRestart()
-    /// A candidate was found, which the peer must get if both sides trickle.
-    @SharingActor func sessionDidFind(_ candidate: CandidateAttribute, mid: String, ufrag: String)
-    /// No more candidates will come.
-    @SharingActor func sessionDidFindAllCandidates()
-}
-
-extension AttendeeSessionObserver {
-    /// Ignores the state.
-    public func sessionStateDidChange(to state: ConnectionState) {}
-    /// Ignores the need.
-    public func sessionNeedsRestart() {}
-    /// Ignores the candidate.
-    public func sessionDidFind(_ candidate: CandidateAttribute, mid: String, ufrag: String) {}
-    /// Ignores the end of the candidates.
-    public func sessionDidFindAllCandidates() {}
+/// A candidate of the local side, which the peer must get if both sides trickle (W3C `RTCIceCandidate`).
+public struct LocalCandidate: Sendable, Hashable {
+    /// The value of an `a=candidate` line.
+    public let candidate: String
+    /// The `a=mid` of its section.
+    public let sdpMid: String
+    /// The user name fragment of the description that it belongs to.
+    public let usernameFragment: String
 }
 
 /// What an attendee may send over a connection.

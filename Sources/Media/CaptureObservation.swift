@@ -33,6 +33,57 @@ extension CaptureSourceObserver {
     public func captureSizeDidChange(to size: PixelSize) {}
 }
 
+/// An event of a capture, as a ``CaptureSourceObserver`` gets it.
+public enum CaptureEvent: Sendable {
+    /// Capture has begun.
+    case started
+    /// Capture has ended, because that was asked for or because there is no more.
+    case stopped
+    /// Something went wrong. Capture goes on after ``CaptureSourceError/Kind/invalidFrame``, and has ended otherwise.
+    case failed(CaptureSourceError)
+    /// What is captured gives no frames for now, or nobody could see them; capture waits for it.
+    case interrupted(CaptureInterruption)
+    /// What had interrupted capture is over.
+    case interruptionEnded(CaptureInterruption)
+    /// The frames have another size from here on.
+    case sizeChanged(PixelSize)
+
+    /// The events from now on, up to the end of the capture.
+    static func stream(of add: (any CaptureSourceObserver) -> Void) -> AsyncStream<CaptureEvent> {
+        // A process that captures for another causes them as well, so that their number is bounded.
+        let (stream, continuation) = AsyncStream.makeStream(of: Self.self, bufferingPolicy: .bufferingNewest(64))
+        let observer = CaptureEventObserver(continuation)
+        // A source holds it weakly, the stream until it ends or nobody reads it.
+        continuation.onTermination = { _ in withExtendedLifetime(observer) {} }
+        add(observer)
+        return stream
+    }
+}
+
+private final class CaptureEventObserver: CaptureSourceObserver {
+    private let continuation: AsyncStream<CaptureEvent>.Continuation
+
+    init(_ continuation: AsyncStream<CaptureEvent>.Continuation) { self.continuation = continuation }
+
+    func captureDidStart() { continuation.yield(.started) }
+
+    func captureDidStop() {
+        continuation.yield(.stopped)
+        continuation.finish()
+    }
+
+    func captureDidFail(error: CaptureSourceError) {
+        continuation.yield(.failed(error))
+        if error.kind != .invalidFrame { continuation.finish() }
+    }
+
+    func captureWasInterrupted(by interruption: CaptureInterruption) { continuation.yield(.interrupted(interruption)) }
+    func captureInterruptionDidEnd(_ interruption: CaptureInterruption) {
+        continuation.yield(.interruptionEnded(interruption))
+    }
+    func captureSizeDidChange(to size: PixelSize) { continuation.yield(.sizeChanged(size)) }
+}
+
 /// The reason why capture is interrupted, but has not ended.
 public enum CaptureInterruption: Sendable, Hashable, CustomStringConvertible {
     /// The window is minimized, or on another desktop: it provides no video.
@@ -121,23 +172,23 @@ public protocol CaptureFailure: Error {
 }
 
 /// The observers of a source.
-public final class CaptureObservers: Sendable {
+package final class CaptureObservers: Sendable {
     private let observers = ObserverList<any CaptureSourceObserver>()
 
     /// Creates a list without observers.
-    public init() {}
+    package init() {}
 
     /// Adds an observer. An observer that was added before is not added again.
-    public func add(_ observer: any CaptureSourceObserver) { observers.add(observer) }
+    package func add(_ observer: any CaptureSourceObserver) { observers.add(observer) }
 
     /// Removes an observer.
-    public func remove(_ observer: any CaptureSourceObserver) { observers.remove(observer) }
+    package func remove(_ observer: any CaptureSourceObserver) { observers.remove(observer) }
 
     /// Notifies the observers that capture has started.
-    public func didStart() { observers.forEach { $0.captureDidStart() } }
+    package func didStart() { observers.forEach { $0.captureDidStart() } }
 
     /// Notifies the observers that capture has ended. `error` is nil if that was requested.
-    public func didEnd(error: (any Error)?) {
+    package func didEnd(error: (any Error)?) {
         observers.forEach { observer in
             if let error {
                 observer.captureDidFail(error: CaptureSourceError(error))
@@ -148,20 +199,20 @@ public final class CaptureObservers: Sendable {
     }
 
     /// Notifies the observers of an interruption.
-    public func wasInterrupted(by interruption: CaptureInterruption) {
+    package func wasInterrupted(by interruption: CaptureInterruption) {
         observers.forEach { $0.captureWasInterrupted(by: interruption) }
     }
 
     /// Notifies the observers of the end of an interruption.
-    public func interruptionDidEnd(_ interruption: CaptureInterruption) {
+    package func interruptionDidEnd(_ interruption: CaptureInterruption) {
         observers.forEach { $0.captureInterruptionDidEnd(interruption) }
     }
 
     /// Notifies the observers of the frames' new size.
-    public func sizeDidChange(to size: PixelSize) { observers.forEach { $0.captureSizeDidChange(to: size) } }
+    package func sizeDidChange(to size: PixelSize) { observers.forEach { $0.captureSizeDidChange(to: size) } }
 
     /// Notifies the observers that a frame was invalid, and was dropped.
-    public func didRefuse(_ error: any Error) {
+    package func didRefuse(_ error: any Error) {
         let failure = CaptureSourceError(.invalidFrame, Explanation(error))
         observers.forEach { $0.captureDidFail(error: failure) }
     }

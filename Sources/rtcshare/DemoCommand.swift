@@ -163,8 +163,8 @@ private struct Demo {
             sound.stop()
         }
         await runner.finish()
-        let streams = await sender.report().outboundRTP.values
-        let buffers = await viewer.report().inboundRTP.values.compactMap(\.jitterBuffer)
+        let streams = await sender.stats().outboundRTP.values
+        let buffers = await viewer.stats().inboundRTP.values.compactMap(\.jitterBuffer)
         await sender.leave()
         let seen = viewing.summary
         return Result(

@@ -11,6 +11,7 @@ enum Version {
     static var text: String {
         let libraries =
             CodecLibrary.versions + AudioLibraries.versions + SecurityLibraries.versions + CaptureLibraries.versions
-        return (["rtcshare \(RTCShare.version)"] + libraries.map { "\($0.name) \($0.version)" }).joined(separator: "\n")
+        return (["rtcshare \(RTCShareVersion.current)"] + libraries.map { "\($0.name) \($0.version)" }).joined(
+            separator: "\n")
     }
 }

@@ -124,12 +124,12 @@ struct ScreenDamageTests {
         track.add(sink)
         try source.start()
         #expect(sink.wait { !$0.frames.isEmpty })
-        track.isMuted = true
+        track.isPaused = true
         try display.run("xsetroot", "-solid", "#00ff00")
         usleep(200_000)
         #expect(sink.frames.last?.buffer.colour(10, 10) == 0x204080)
         #expect(track.framesMuted == 0)
-        track.isMuted = false
+        track.isPaused = false
         #expect(sink.wait { $0.frames.last?.buffer.colour(10, 10) == 0x00FF00 })
         source.stop()
     }

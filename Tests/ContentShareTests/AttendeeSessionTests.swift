@@ -41,7 +41,7 @@ struct AttendeeSessionTests {
         #expect(await Set(pair.bob.sounds.sounds.map(\.attendeeID.rawValue)) == ["alice", "alice#content"])
         #expect(pair.sharing.log.entries == [.didStart])
         // Each is counted for itself.
-        let streams = await pair.bob.report().inboundRTP.values
+        let streams = await pair.bob.stats().inboundRTP.values
         #expect(streams.count { $0.decoder?.framesDecoded ?? 0 > 0 } == 2)
         #expect(streams.count { $0.jitterBuffer?.totalSamplesReceived ?? 0 > 0 } == 2)
         await pair.end()
@@ -121,9 +121,9 @@ struct AttendeeSessionTests {
         try await pair.alice.startLocalVideo(source: face)
         await pair.tiles.pictures.wait(count: 2)
         let track = try #require(await pair.alice.localVideoTrack)
-        track.isMuted = true
+        track.isPaused = true
         #expect(await pair.tiles.wait(for: .paused)?.pauseState == .pausedBySender)
-        track.isMuted = false
+        track.isPaused = false
         #expect(await pair.tiles.wait(for: .resumed)?.pauseState == .unpaused)
         track.isEnabled = false
         await pair.tiles.pictures.wait { $0.last.map { $0.luma < 18 && $0.counter == nil } ?? false }
@@ -131,7 +131,7 @@ struct AttendeeSessionTests {
         await pair.tiles.pictures.wait { $0.last?.counter != nil }
         #expect(pair.tiles.kindsWithPausesOnce == [.added, .paused, .resumed])
         // A muted track that is replaced leaves nothing of its mute behind.
-        track.isMuted = true
+        track.isPaused = true
         let other = try pattern(256, 144)
         try await pair.alice.startLocalVideo(source: other)
         await pair.tiles.pictures.wait { $0.last?.size.width == 256 }
@@ -169,7 +169,7 @@ struct AttendeeSessionTests {
         try await pair.bob.setReceiving(false, of: content)
         #expect(await pair.tiles.wait(for: .removed)?.attendeeID == content)
         func encoded() async -> Int? {
-            let streams = await pair.alice.report().outboundRTP.values
+            let streams = await pair.alice.stats().outboundRTP.values
             return streams.first { $0.video?.frameWidth == 192 }?.encoder?.framesEncoded
         }
         let atRest = await encoded()
@@ -193,15 +193,15 @@ struct AttendeeSessionTests {
     func receivingByOffer() async throws {
         let pair = try await Pair(connects: false)
         let (alice, bob) = (pair.alice.connection, pair.bob.connection)
-        let answer = try await bob.createAnswer(to: try await alice.createOffer())
-        try await alice.setRemoteDescription(answer: answer)
+        let answer = try await bob.answer(offer: try await alice.offer())
+        try await alice.accept(answer: answer)
         let screen = try pattern(192, 144)
         try await pair.alice.contentShare.start(source: screen)
         _ = await pair.tiles.wait(for: .added)
         for isReceiving in [false, true] {
             try await pair.bob.setReceiving(isReceiving, of: AttendeeID("alice#content"))
-            let offer = try await bob.createOffer()
-            try await bob.setRemoteDescription(answer: try await alice.createAnswer(to: offer))
+            let offer = try await bob.offer()
+            try await bob.accept(answer: try await alice.answer(offer: offer))
             #expect(offer.contains(isReceiving ? "a=recvonly" : "a=inactive"))
             _ = await pair.tiles.wait(for: isReceiving ? .added : .removed, count: isReceiving ? 2 : 1)
         }

@@ -104,6 +104,32 @@ import Testing
         await pair.end()
     }
 
+    @Test("A reader of events gets what has happened since the last start", .timeLimit(.minutes(1)))
+    func events() async throws {
+        let pair = try await Pair()
+        let share = pair.alice.contentShare
+        var early = await share.events.makeAsyncIterator()
+        for _ in 0..<2 { try await share.start(source: CountingSource()) }
+        #expect(await Self.text(early.next(isolation: nil)).hasPrefix("stopped(replaced"))
+        let source = CountingSource()
+        try await share.start(source: source)
+        await waitUntil { source.broadcaster.hasSinks }
+        source.broadcaster.end(error: nil)
+        #expect(await Self.text(early.next(isolation: nil)).hasPrefix("stopped(replaced"))
+        #expect(await Self.text(early.next(isolation: nil)) == "sourceEnded(nil)")
+        try await share.stop()
+        var late = await share.events.makeAsyncIterator()
+        await pair.end()
+        // The end of a share that is stopped already is not an event.
+        var last = await share.events.makeAsyncIterator()
+        for expected in ["sourceEnded(nil)", "stopped(stopped)", "nil"] {
+            #expect(await Self.text(late.next(isolation: nil)) == expected)
+            #expect(await Self.text(last.next(isolation: nil)) == expected)
+        }
+    }
+
+    private static func text(_ event: ContentShareEvent?) -> String { event.map { "\($0)" } ?? "nil" }
+
     @Test("What can't be captured is not shared, and says why", .timeLimit(.minutes(1)))
     func refused() async throws {
         let pair = try await Pair()

@@ -133,8 +133,8 @@ struct HandoverTests {
     func storedSession() async throws {
         let pair = try await Pair(connects: false)
         let folder = try Folder()
-        let offer = try await pair.alice.connection.createOffer()
-        let answer = try await pair.bob.connection.createAnswer(to: offer)
+        let offer = try await pair.alice.connection.offer()
+        let answer = try await pair.bob.connection.answer(offer: offer)
         let addresses = await pair.alice.connection.localAddresses
         let handed = try await pair.alice.handOver(answer: answer)
         #expect(handed.attendee == "alice" && handed.addresses == addresses && !addresses.isEmpty)

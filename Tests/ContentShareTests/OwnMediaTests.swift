@@ -72,7 +72,7 @@ struct OwnMediaTests {
         // All reports are of the same encoder: how many key frames it has made is the same in each.
         var keyFrames: Set<Int> = []
         for seat in seats {
-            let report = try #require(await room.room.report(of: seat.viewer.id))
+            let report = try #require(await room.room.stats(of: seat.viewer.id))
             let encoder = try #require(report.outboundRTP.values.compactMap(\.encoder).first { $0.framesEncoded > 0 })
             keyFrames.insert(encoder.keyFramesEncoded)
         }

@@ -9,11 +9,22 @@ import Testing
 /// Sessions of one process that lose their way to each other.
 @Suite(.timeLimit(.minutes(2)))
 struct ReconnectionTests {
-    private final class Observer: AttendeeSessionObserver {
-        enum Event: Hashable { case state(ConnectionState), needsRestart }
+    private enum Event: Hashable { case state(ConnectionState), needsRestart }
+
+    /// The states of a session's connection and its requests for a restart, from now on.
+    private func events(of session: AttendeeSession) async -> EventLog<Event> {
         let log = EventLog<Event>()
-        func sessionStateDidChange(to state: ConnectionState) { log.append(.state(state)) }
-        func sessionNeedsRestart() { log.append(.needsRestart) }
+        let signals = await session.signals
+        Task {
+            for await signal in signals {
+                switch signal {
+                case .state(let state): log.append(.state(state))
+                case .restartNeeded: log.append(.needsRestart)
+                case .localCandidate, .localCandidatesEnded: continue
+                }
+            }
+        }
+        return log
     }
 
     /// Whose address goes: the one who offers, or the one who answers.
@@ -24,17 +35,16 @@ struct ReconnectionTests {
         isPresenters: Bool
     ) async throws {
         let pair = try await Pair()
-        let observer = Observer()
         let mover = isPresenters ? pair.alice : pair.bob
-        mover.add(observer: observer)
+        let log = await events(of: mover)
         let screen = try pattern(192, 144)
         try await pair.alice.contentShare.start(source: screen)
         await pair.tiles.pictures.wait(count: 3)
         await mover.connection.removeLocalAddress(.v4(0x7F00_0001))
-        await observer.log.wait { $0.last == .needsRestart }
-        #expect(observer.log.entries.suffix(2) == [.state(.disconnected), .needsRestart])
+        await log.wait { $0.last == .needsRestart }
+        #expect(log.entries.suffix(2) == [.state(.disconnected), .needsRestart])
         try await mover.connection.addLocalAddress(.v4(0x7F00_0007))
-        await observer.log.wait { $0.last == .state(.connected) }
+        await log.wait { $0.last == .state(.connected) }
         await pair.tiles.pictures.wait(count: pair.tiles.pictures.entries.count + 5)
         #expect(pair.sharing.log.entries == [.didStart])
         #expect(pair.tiles.kinds.filter { $0 == .added || $0 == .removed } == [.added])
@@ -50,12 +60,11 @@ struct ReconnectionTests {
         let screen = try pattern(192, 144)
         try await pair.alice.contentShare.start(source: screen)
         await pair.tiles.pictures.wait(count: 3)
-        let observer = Observer()
-        pair.alice.add(observer: observer)
+        let log = await events(of: pair.alice)
         await pair.alice.connection.removeLocalAddress(.v4(0x7F00_0001))
         try await pair.alice.connection.addLocalAddress(.v4(0x7F00_0008))
         try await pair.alice.connect(to: pair.bob)
-        await observer.log.wait { $0.contains(.state(.disconnected)) && $0.last == .state(.connected) }
+        await log.wait { $0.contains(.state(.disconnected)) && $0.last == .state(.connected) }
         await pair.tiles.pictures.wait(count: pair.tiles.pictures.entries.count + 5)
         await pair.end()
         screen.stop()

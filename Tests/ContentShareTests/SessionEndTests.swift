@@ -26,7 +26,7 @@ struct SessionEndTests {
         // Nobody is told of a picture that can't be sent yet.
         await pair.tiles.pictures.wait(count: pair.tiles.pictures.entries.count + 5)
         #expect(pair.sharing.log.entries.isEmpty && pair.tiles.kindsButPauses == [.added])
-        let (media, before) = try #require(await pair.alice.report().outboundRTP.first { $0.value.encoder != nil })
+        let (media, before) = try #require(await pair.alice.stats().outboundRTP.first { $0.value.encoder != nil })
         try await pair.alice.connect(to: pair.bob)
         await pair.sharing.log.wait(count: 1)
         #expect(pair.sharing.log.entries == [.didStart])
@@ -35,7 +35,7 @@ struct SessionEndTests {
         await pair.sounds.hear(440, of: "alice#content")
         await pair.sounds.hear(1000, of: "alice")
         // What was sent before goes on, without a key frame that nobody asked for.
-        let after = try #require(await pair.alice.report().outboundRTP[media])
+        let after = try #require(await pair.alice.stats().outboundRTP[media])
         let keyFrames = try [before, after].map { try #require($0.encoder).keyFramesEncoded }
         let requests = try [before, after].map { stream in
             let video = try #require(stream.video)
@@ -60,10 +60,13 @@ struct SessionEndTests {
         await pair.alice.stopLocalAudio()
         await pair.sounds.log.wait(count: 2)
         #expect(await pair.bob.sounds.sounds.isEmpty)
+        var updates = await pair.bob.sounds.updates.makeAsyncIterator()
+        #expect(await updates.next(isolation: nil) == [])
         let other = try ToneSource(frequency: 1000)
         try other.start()
         try await pair.alice.startLocalAudio(source: other)
         await pair.sounds.log.wait(count: 3)
+        #expect(await updates.next(isolation: nil)?.map(\.attendeeID.rawValue) == ["alice"])
         #expect(pair.sounds.log.entries == [.added("alice"), .removed("alice"), .added("alice")])
         await pair.sounds.hear(1000, of: "alice")
         #expect(await pair.alice.localAudioTrack?.source === other)

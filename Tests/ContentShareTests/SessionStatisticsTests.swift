@@ -17,7 +17,7 @@ struct SessionStatisticsTests {
             var outlines: [String] = []
             for _ in 0..<100 where outlines != expected {
                 try await Task.sleep(for: .milliseconds(50))
-                outlines = await session.statistics().map(\.outline).sorted().filter { outline in
+                outlines = await session.stats().objects.map(\.outline).sorted().filter { outline in
                     expected.contains { outline.hasPrefix($0.prefix(4)) }
                 }
             }

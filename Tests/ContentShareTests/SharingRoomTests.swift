@@ -117,14 +117,14 @@ struct SharingRoomTests {
     ) async throws -> (viewer: RoomViewer, session: AttendeeSession) {
         let silent = try await StunResponder(mapped: nil)
         var configuration = Pair.configuration
-        configuration.iceServers = [try ICEServer(url: "stun:\(silent.address)")]
+        configuration.iceServers = [try ICEServer(urls: "stun:\(silent.address)")]
         let session = try await AttendeeSession.receiving(as: AttendeeID("ann"), configuration: Pair.configuration)
-        let offer = try await session.connection.createOffer()
+        let offer = try await session.connection.offer()
         async let answered = room.addViewer(offering: offer, configuration: configuration)
         await waitUntil { await !room.viewers.isEmpty }
         try await change(room)
         let (viewer, answer) = try await answered
-        try await session.connection.setRemoteDescription(answer: answer)
+        try await session.connection.accept(answer: answer)
         try await silent.close()
         return (viewer, session)
     }
@@ -142,7 +142,7 @@ struct SharingRoomTests {
         let bob = try await fixture.seat("bob")
         await bob.tiles.waitForPictures(5)
         @Sendable func framesSent() async -> Int64 {
-            await viewer.session.report().outboundRTP.values.reduce(0) { $0 + Int64($1.video?.framesSent ?? 0) }
+            await viewer.session.stats().outboundRTP.values.reduce(0) { $0 + Int64($1.video?.framesSent ?? 0) }
         }
         #expect(await framesSent() == 0)
         try await fixture.room.changeMembership(of: 1, to: RoomMembership())
@@ -192,7 +192,7 @@ struct SharingRoomTests {
         // Both reports are of the same encoder, and it made a key frame for each who came, not one for every picture.
         var encoded: [Int] = []
         for seat in [ann, bob] {
-            let streams = await seat.viewer.session.report().outboundRTP.values
+            let streams = await seat.viewer.session.stats().outboundRTP.values
             encoded.append(try #require(streams.compactMap(\.encoder).first).keyFramesEncoded)
         }
         #expect(encoded[0] == encoded[1] && (2...5).contains(encoded[0]))
@@ -208,14 +208,14 @@ struct SharingRoomTests {
         try await room.room.contentShare.start(source: screen)
         await ann.tiles.waitForPictures()
         let track = try #require(await room.room.contentShare.videoTrack)
-        track.isMuted = true
+        track.isPaused = true
         _ = await ann.tiles.wait(for: .paused)
         let bob = try await room.seat("bob")
         _ = await bob.tiles.wait(for: .added)
         _ = await bob.tiles.wait(for: .paused)
         let stands = try #require(bob.tiles.pictures.entries.first?.counter)
         #expect(bob.tiles.pictures.entries.allSatisfy { $0.counter == stands })
-        track.isMuted = false
+        track.isPaused = false
         _ = await bob.tiles.wait(for: .resumed)
         screen.stop()
         await room.end(ann, bob)
@@ -371,7 +371,7 @@ struct SharingRoomTests {
         pair.alice.connection.setMaximumBitrate(.kilobitsPerSecond(6000))
         try await pair.alice.contentShare.update(LocalVideoConfiguration(maxBitrate: .kilobitsPerSecond(6000)))
         while true {
-            let rate = await pair.alice.report().outboundRTP.values.compactMap(\.targetBitrate).first
+            let rate = await pair.alice.stats().outboundRTP.values.compactMap(\.targetBitrate).first
             if let rate, rate > 4_000_000 { break }
             await pair.tiles.waitForPictures(1)
         }

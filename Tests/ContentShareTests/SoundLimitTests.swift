@@ -21,7 +21,7 @@ struct SoundLimitTests {
         try await pair.alice.startLocalAudio(source: source, configuration: LocalAudioConfiguration(isVoice: false))
         await pair.sounds.blocks.wait { $0.count >= 50 }
         source.stop()
-        let sent = await pair.alice.report().outboundRTP.values.first?.sent
+        let sent = await pair.alice.stats().outboundRTP.values.first?.sent
         await pair.end()
         let (bytes, packets) = (sent?.bytesSent ?? 0, sent?.packetsSent ?? 0)
         return packets > 0 ? Int(bytes / packets) * 8 * 50 : 0

@@ -17,7 +17,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2)))
 struct TileBindingTests {
     private func framesDecoded(_ session: AttendeeSession) async -> Int? {
-        await session.report().inboundRTP.values.compactMap { $0.decoder?.framesDecoded }.first
+        await session.stats().inboundRTP.values.compactMap { $0.decoder?.framesDecoded }.first
     }
 
     @Test("A tile is decoded while somebody looks at it, from whenever that is")
@@ -87,7 +87,7 @@ struct TileBindingTests {
         #expect(await pair.tiles.wait(for: .paused)?.pauseState == .pausedByUser)
         let paused = frames.entries.count
         // The sender goes on meanwhile: another viewer would see it.
-        let received = { await pair.bob.report().inboundRTP.values.compactMap { $0.video?.framesReceived }.first ?? 0 }
+        let received = { await pair.bob.stats().inboundRTP.values.compactMap { $0.video?.framesReceived }.first ?? 0 }
         let before = await received()
         while await received() < before + 5 { try await Task.sleep(for: .milliseconds(20)) }
         #expect(frames.entries.count <= paused + 1)

@@ -78,7 +78,7 @@ struct StoredShareTarget: FuzzTarget {
         peer.addLocalAddress(SimulatedCall.senderAddress, now: Instant(nanoseconds: 1_000_000_000))
         let offer = try peer.makeOffer().description
         let time = Date(timeIntervalSince1970: 1_700_000_000)
-        let server = try ICEServer(url: "turn:10.0.0.1", username: "user", password: "secret")
+        let server = try ICEServer(urls: "turn:10.0.0.1", username: "user", credential: "secret")
         guard let credentials = server.credentials else { throw ICEServerError.missingCredentials(url: "") }
         let address = TransportAddress(ip: .v4(0x0A00_0001), port: server.port)
         let relay = RelayState(

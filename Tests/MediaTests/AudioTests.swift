@@ -101,10 +101,10 @@ struct AudioTrackTests {
         track.isEnabled = false
         source.capture(block([0.5, .infinity]))
         #expect(log.frames == [block([0, 0])])
-        track.isMuted = true
+        track.isPaused = true
         track.add(late)
         source.capture(block([0.5]))
-        track.isMuted = false
+        track.isPaused = false
         track.isEnabled = true
         source.capture(block([0.5]))
         #expect(log.frames.count == 2 && log.frames[1] == block([0.5]))
@@ -116,11 +116,11 @@ struct AudioTrackTests {
         let track = AudioTrack(id: "a", source: source)
         let log = SoundLog()
         track.add(log)
-        track.isMuted = true
+        track.isPaused = true
         source.broadcaster.isMuted = true
         source.broadcaster.isMuted = false
         #expect(track.isMuted)
-        track.isMuted = false
+        track.isPaused = false
         source.broadcaster.isMuted = true
         #expect(track.isMuted)
         track.remove(log)

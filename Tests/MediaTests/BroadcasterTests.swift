@@ -41,8 +41,33 @@ private func frame(_ seconds: Int) -> VideoFrame {
     return VideoFrame(buffer: buffer, timestamp: .seconds(seconds))
 }
 
+/// A capture that only its observers hear of.
+private final class SilentCapture: CaptureSource, BroadcastingVideoSource {
+    let captureFormat = CaptureFormat(size: PixelSize(width: 2, height: 2), framesPerSecond: 1)
+    let broadcaster = VideoBroadcaster()
+
+    func start() {}
+    func stop() {}
+}
+
 @Suite("VideoBroadcaster")
 struct BroadcasterTests {
+    @Test("A reader gets the events of a capture up to its end, and of many the newest", .timeLimit(.minutes(1)))
+    func events() async {
+        let capture = SilentCapture()
+        let (events, others) = (capture.events, capture.events)
+        for width in 1...100 { capture.broadcaster.observers.sizeDidChange(to: PixelSize(width: width, height: 1)) }
+        capture.broadcaster.observers.didRefuse(CaptureSourceError(.unknown, "no frame"))
+        capture.broadcaster.observers.didEnd(error: nil)
+        capture.broadcaster.observers.didStart()
+        for events in [events, others] {
+            var texts: [String] = []
+            for await event in events { texts.append("\(event)") }
+            #expect(texts.count == 64)
+            #expect(texts.last == "stopped" && texts.dropLast().last?.hasPrefix("failed") == true)
+        }
+    }
+
     @Test("Every sink gets every frame once, also if it is added twice")
     func all() {
         let broadcaster = VideoBroadcaster()

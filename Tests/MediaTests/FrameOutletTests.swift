@@ -119,8 +119,8 @@ struct FrameOutletTests {
         let track = VideoTrack(id: "v", source: source, timer: time.timer)
         let log = FrameLog()
         track.add(log)
-        track.isMuted = true
-        let buffer = WatchedBuffer { track.isMuted = false }
+        track.isPaused = true
+        let buffer = WatchedBuffer { track.isPaused = false }
         source.sink?.receive(VideoFrame(buffer: buffer, timestamp: time.timer.now()))
         #expect(log.frames.count == 1 && !track.isMuted)
     }

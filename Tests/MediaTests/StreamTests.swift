@@ -8,7 +8,7 @@ struct StreamTests {
     @Test("A stream has one track per id, of both kinds, in the order of addition")
     func tracks() throws {
         let stream = try factory.mediaStream(withID: "alice#content")
-        let (video, audio) = (factory.videoSource(forScreencast: true), factory.audioSource())
+        let (video, audio) = (factory.videoSource(forScreencast: true), CustomAudioSource())
         let first = try factory.videoTrack(with: video, id: "v1")
         let second = try factory.videoTrack(with: video, id: "v0")
         let sound = try factory.audioTrack(with: audio, id: "a1")
@@ -43,7 +43,7 @@ struct StreamTests {
         #expect(throws: MediaError.identifier(id)) {
             _ = try factory.videoTrack(with: factory.videoSource(forScreencast: false), id: id)
         }
-        #expect(throws: MediaError.identifier(id)) { _ = try factory.audioTrack(with: factory.audioSource(), id: id) }
+        #expect(throws: MediaError.identifier(id)) { _ = try factory.audioTrack(with: CustomAudioSource(), id: id) }
         // The error is one short line.
         let words = MediaError.identifier(id).description
         #expect(words.count < 1500 && !words.contains("\n") && !words.contains("\r"))

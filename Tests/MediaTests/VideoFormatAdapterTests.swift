@@ -21,7 +21,7 @@ struct FormatCase: CustomTestStringConvertible, Sendable {
 @Suite("VideoFormatAdapter")
 struct VideoFormatAdapterTests {
     private func adapt(
-        _ size: PixelSize, _ request: PixelSize, _ mode: VideoFormatAdapter.Mode
+        _ size: PixelSize, _ request: PixelSize, _ mode: OutputFormatMode
     ) -> VideoFormatAdapter.Adaptation? {
         var adapter = VideoFormatAdapter()
         adapter.setOutputFormat(width: request.width, height: request.height, fps: 0, mode: mode)
@@ -145,7 +145,7 @@ struct VideoFormatAdapterTests {
     @Test(
         "A request with an empty or a negative side drops every frame", arguments: [(0, 0), (0, 5), (-3, 9)])
     func empty(width: Int, height: Int) {
-        for mode in [VideoFormatAdapter.Mode.fit, .crop] {
+        for mode in [OutputFormatMode.fit, .crop] {
             #expect(adapt(PixelSize(width: 640, height: 480), PixelSize(width: width, height: height), mode) == nil)
         }
     }
@@ -154,7 +154,7 @@ struct VideoFormatAdapterTests {
     func absurd() throws {
         let size = PixelSize(width: 640, height: 480)
         #expect(adapt(size, PixelSize(width: .max, height: .max), .fit)?.outputSize == size)
-        for mode in [VideoFormatAdapter.Mode.fit, .crop] {
+        for mode in [OutputFormatMode.fit, .crop] {
             for request in [(Int.max, 1), (1, Int.max), (1, 1), (.max, 2)] {
                 let adaptation = try #require(
                     adapt(size, PixelSize(width: request.0, height: request.1), mode))

@@ -73,11 +73,11 @@ struct VideoTrackTests {
         source.capture(grey(at: 1))
         track.add(late)
         #expect(late.frames.count == 1 && late.frames.first?.damage == nil)
-        track.isMuted = true
+        track.isPaused = true
         let latest = FrameLog()
         track.add(latest)
         #expect(latest.frames.isEmpty)
-        track.isMuted = false
+        track.isPaused = false
         #expect(latest.frames.count == 1)
     }
 
@@ -131,13 +131,13 @@ struct VideoTrackTests {
         let track = VideoTrack(id: "v", source: source)
         let (log, late) = (FrameLog(), FrameLog())
         track.add(log)
-        track.isMuted = true
-        track.isMuted = true
+        track.isPaused = true
+        track.isPaused = true
         track.add(late)
         source.capture(grey(16, 16))
         source.capture(grey(32, 32))
         #expect(log.frames.isEmpty)
-        track.isMuted = false
+        track.isPaused = false
         #expect(log.frames.map(\.size.width) == [32] && late.frames.map(\.size.width) == [32])
         source.capture(grey(64, 64))
         #expect(log.entries.mutes == [true, false] && late.entries.mutes == [true, false])
@@ -149,12 +149,12 @@ struct VideoTrackTests {
         let track = VideoTrack(id: "v", source: source)
         let log = FrameLog()
         track.add(log)
-        track.isMuted = true
+        track.isPaused = true
         source.broadcaster.isMuted = true
         source.broadcaster.isMuted = false
         #expect(track.isMuted)
         source.broadcaster.isMuted = true
-        track.isMuted = false
+        track.isPaused = false
         #expect(track.isMuted)
         source.broadcaster.isMuted = false
         #expect(!track.isMuted)
@@ -210,11 +210,11 @@ struct VideoTrackTests {
         track.isEnabled = true
         #expect(luma() == [128, 16, 128])
         #expect(log.frames.map(\.damage) == [nil, nil, nil])
-        track.isMuted = true
+        track.isPaused = true
         track.isEnabled = false
         #expect(log.frames.count == 3)
         track.adaptOutputFormat(width: 100, height: 100, fps: 0)
-        track.isMuted = false
+        track.isPaused = false
         #expect(luma() == [128, 16, 128, 16])
     }
 
@@ -268,10 +268,10 @@ struct VideoTrackTests {
         source.capture(grey(at: 300, damage: []))
         // The track saw nothing of the source before its first frame.
         #expect(log.frames.map(\.damage) == [nil, [other, rectangle], nil, []])
-        track.isMuted = true
+        track.isPaused = true
         source.capture(grey(at: 400, damage: [other]))
         source.capture(grey(at: 500, damage: []))
-        track.isMuted = false
+        track.isPaused = false
         #expect(log.frames.last?.damage == [other])
         // A frame of another size has full damage.
         track.adaptOutputFormat(width: 8, height: 8, fps: 0)
@@ -286,7 +286,7 @@ struct VideoTrackTests {
         track.add(log)
         source.adaptOutputFormat(width: 640, height: 360, fps: 0)
         for (width, height, mode) in [
-            (1920, 1080, VideoFormatAdapter.Mode.fit), (320, 180, .fit), (1000, 1000, .crop), (1920, 1080, .crop),
+            (1920, 1080, OutputFormatMode.fit), (320, 180, .fit), (1000, 1000, .crop), (1920, 1080, .crop),
         ] {
             track.adaptOutputFormat(width: width, height: height, fps: 0, mode: mode)
             source.capture(grey(1280, 720))

@@ -74,7 +74,7 @@ extension HandoverError: ExplainedError {
 
 extension AttendeeSession {
     /// Closes the sockets, and gives what another process needs to go on with them: it has the identity that the offer, made
-    /// by ``Connection/createOffer()``, announced, and takes the viewer's `answer`. This session is over then; nobody was
+    /// by ``Connection/offer()``, announced, and takes the viewer's `answer`. This session is over then; nobody was
     /// told of it.
     ///
     /// Relayed addresses end with their sockets here.

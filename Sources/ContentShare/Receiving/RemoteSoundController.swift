@@ -4,6 +4,7 @@ internal import RTCSharePeerConnection
 internal import RTCShareRTP
 internal import RTCShareRecording
 internal import RTCShareStreams
+internal import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// A sound that a peer sends.
@@ -26,9 +27,14 @@ public struct RemoteSound: Sendable, Hashable {
     /// The recorders of all audio.
     private var recordings: [RecordingSource] = []
     private var nextID = 1
+    private var hasEnded = false
+    /// The readers of ``updates``.
+    private let readers = ObserverList<ConnectionEvents<Newest<[RemoteSound]>>>()
     private nonisolated let observers = ObserverList<any RemoteSoundObserver>()
 
     nonisolated init() {}
+
+    deinit { readers.forEach { $0.finish() } }
 
     /// Notifies `observer` of audio from now on.
     public nonisolated func add(observer: any RemoteSoundObserver) { observers.add(observer) }
@@ -38,6 +44,20 @@ public struct RemoteSound: Sendable, Hashable {
 
     /// The audio that has begun, oldest first.
     public var sounds: [RemoteSound] { present.values.map(\.state).sorted { $0.soundID < $1.soundID } }
+
+    /// The present audio, and the audio after each change of it, until the session is over. Each call gives a sequence of its
+    /// own, for one reader. A slow reader gets only the newest.
+    public var updates: some AsyncSequence<[RemoteSound], Never> & Sendable {
+        let reader = ConnectionEvents<Newest<[RemoteSound]>>()
+        reader.append(Newest(value: sounds))
+        if hasEnded { reader.finish() } else { readers.add(reader) }
+        return reader.stream.map(\.value)
+    }
+
+    private func reportChange() {
+        let newest = Newest(value: sounds)
+        readers.forEach { $0.append(newest) }
+    }
 
     private func receiver(ofSound id: Int) -> AudioReceiver? {
         present.values.first { $0.state.soundID == id }?.receiver
@@ -123,14 +143,17 @@ public struct RemoteSound: Sendable, Hashable {
             present[index] = (sound, receiver)
             for source in recordings where source.recorder.isOpen { record(receiver, of: attendee, to: source) }
             observers.forEach { $0.remoteSoundDidAdd(sound) }
+            reportChange()
         }
         receiver.announced()
     }
 
     func end() async {
+        hasEnded = true
         attendees = []
         recordings = []
         await remove { _ in true }
+        readers.forEach { $0.finish() }
     }
 
     /// Removes the sounds of the receivers with these indices, once their sinks have their end.
@@ -139,6 +162,7 @@ public struct RemoteSound: Sendable, Hashable {
         for sound in indices.compactMap({ present.removeValue(forKey: $0) }) {
             await sound.receiver.finish()
             observers.forEach { $0.remoteSoundDidRemove(sound.state) }
+            reportChange()
         }
     }
 }

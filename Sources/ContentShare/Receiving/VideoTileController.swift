@@ -4,6 +4,7 @@ internal import RTCSharePeerConnection
 internal import RTCShareRTP
 internal import RTCShareRecording
 internal import RTCShareStreams
+internal import RTCShareTransport
 internal import RTCShareVideoCoding
 internal import RTCShareWireFormat
 
@@ -22,17 +23,14 @@ internal import RTCShareWireFormat
     private var standing: [(sink: any VideoSink, modality: AttendeeID.Modality)] = []
     /// The recorders of all tiles.
     private var recordings: [RecordingSource] = []
-    /// The readers of ``updates``, by number.
-    private var readers: [Int: AsyncStream<Void>.Continuation] = [:]
-    private var readersSoFar = 0
+    /// The readers of ``updates``.
+    private let readers = ObserverList<ConnectionEvents<Newest<[VideoTileState]>>>()
     private var hasEnded = false
     private nonisolated let observers = ObserverList<any VideoTileObserver>()
 
     nonisolated init() {}
 
-    isolated deinit {
-        for reader in readers.values { reader.finish() }
-    }
+    deinit { readers.forEach { $0.finish() } }
 
     /// Notifies `observer` of tiles from now on.
     public nonisolated func add(observer: any VideoTileObserver) { observers.add(observer) }
@@ -46,18 +44,10 @@ internal import RTCShareWireFormat
     /// The present tiles, and the tiles after each change of them, until the session is over. Each call gives a sequence of its
     /// own, for one reader. A slow reader gets only the newest.
     public var updates: some AsyncSequence<[VideoTileState], Never> & Sendable {
-        let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        continuation.yield()
-        if hasEnded {
-            continuation.finish()
-        } else {
-            readersSoFar += 1
-            let number = readersSoFar
-            readers[number] = continuation
-            continuation.onTermination = { [weak self] _ in SharingActor.post { self?.readers[number] = nil } }
-        }
-        // A reader does not keep the session alive.
-        return changes.map { [weak self] in await self?.tiles ?? [] }
+        let reader = ConnectionEvents<Newest<[VideoTileState]>>()
+        reader.append(Newest(value: tiles))
+        if hasEnded { reader.finish() } else { readers.add(reader) }
+        return reader.stream.map(\.value)
     }
 
     /// Gives `sink` all frames of each tile of a modality, present or future, from its first frame on. If a decoder can't be made,
@@ -156,7 +146,7 @@ internal import RTCShareWireFormat
         standing = []
         recordings = []
         await change { $0.end() }
-        for reader in readers.values { reader.finish() }
+        readers.forEach { $0.finish() }
     }
 
     private func frameSizeChanged(_ size: PixelSize, _ receiver: VideoReceiver) async {
@@ -199,8 +189,16 @@ internal import RTCShareWireFormat
             }
         }
         guard !events.isEmpty else { return }
-        for reader in readers.values { reader.yield() }
+        let newest = Newest(value: tiles)
+        readers.forEach { $0.append(newest) }
     }
+}
+
+/// A state of which a slow reader gets only the newest.
+struct Newest<Value: Sendable>: QueuedEvent {
+    let value: Value
+
+    func outdates(_ old: Self) -> Bool { true }
 }
 
 /// Why a sink can't be bound to a tile.

@@ -275,13 +275,10 @@ package import RTCShareWireFormat
         members.values.filter { $0.media.contains(media) }.map(\.session.connection)
     }
 
-    /// A report of all counts of a viewer, as `getStats()` gives it; empty if there is no such viewer.
-    public func statistics(of viewer: Int) async -> [StatisticsObject] { await report(of: viewer)?.objects ?? [] }
-
-    /// A report of all counts of a viewer; nil if there is no such viewer.
-    package func report(of viewer: Int) async -> StatisticsReport? {
+    /// A report of all counts of a viewer, as W3C's `getStats()` gives it; nil if there is no such viewer.
+    public func stats(of viewer: Int) async -> StatisticsReport? {
         guard let session = members[viewer]?.session else { return nil }
-        var report = await session.report()
+        var report = await session.stats()
         await own.videoStatistics(of: session.connection)?.add(to: &report)
         return report
     }

@@ -26,6 +26,10 @@ internal import RTCShareWireFormat
     private let observers = ObserverList<any ContentShareObserver>()
     /// Called when a share begins or ends, and when its video is muted or unmuted.
     private let onChange: @SharingActor () -> Void
+    /// The readers of ``events``.
+    private let readers = ObserverList<ConnectionEvents<ContentShareEvent>>()
+    /// The events since the last start, the newest of each kind.
+    private var newest: [ContentShareEvent] = []
     private var phase = SharePhase()
     private var video: VideoSendStream?
     private var audio: AudioSendStream?
@@ -58,6 +62,18 @@ internal import RTCShareWireFormat
         // An attendee whose content no id can name shares none.
         _ = try attendee.content
         if let connection { viewers[ObjectIdentifier(connection)] = Viewer(connection: connection) }
+    }
+
+    deinit { readers.forEach { $0.finish() } }
+
+    /// The events of the share since its last start, and those that follow, until its connection or room is over. Each start
+    /// and each stop that did not throw ends in ``ContentShareEvent/started`` or ``ContentShareEvent/stopped(_:)``. Each call
+    /// gives a sequence of its own, for one reader. A slow reader gets only the newest of each kind.
+    public var events: some AsyncSequence<ContentShareEvent, Never> & Sendable {
+        let reader = ConnectionEvents<ContentShareEvent>()
+        newest.forEach(reader.append)
+        if phase.hasEnded { reader.finish() } else { readers.add(reader) }
+        return reader.stream
     }
 
     /// Whether something is shared, or about to be.
@@ -118,6 +134,7 @@ internal import RTCShareWireFormat
             now: now, patience: rate.map(SharePhase.patience(framesPerSecond:)) ?? SharePhase.patience)
         endCapture()
         starts += 1
+        newest = []
         // A viewer who leaves the audience does not see the new source, and one who enters it does not see the old one.
         setActive(adding: false)
         video.apply(configuration, defaults: .content)
@@ -297,6 +314,7 @@ internal import RTCShareWireFormat
         audio?.stop()
         endCapture()
         tell(event)
+        readers.forEach { $0.finish() }
     }
 
     private func drop(_ connection: Connection) {
@@ -377,11 +395,11 @@ internal import RTCShareWireFormat
             let isMuted = video?.track?.isMuted ?? false
             phase.muteDidChange(isMuted, now: .nanoseconds(MonotonicClock.now.nanoseconds))
             awaitFirstPicture()
-            observers.forEach { $0.contentShareMuteDidChange(isMuted) }
+            report(.muteChanged(isMuted))
             onChange()
         case .ended(let track, let error):
             guard track === video?.track else { return }
-            observers.forEach { $0.contentShareSourceDidEnd(error: error) }
+            report(.sourceEnded(error))
         // The next picture is tried, and the last one stays: `framesDropped` counts.
         case .failed: return
         case .audienceChanged: viewersDidChange()
@@ -434,12 +452,31 @@ internal import RTCShareWireFormat
     private func tell(_ event: SharePhase.Event?) {
         switch event {
         case nil: return
-        case .didStart: observers.forEach { $0.contentShareDidStart() }
+        case .didStart: report(.started)
         case .didStop(let status):
-            observers.forEach { $0.contentShareDidStop(status: status) }
+            report(.stopped(status))
             // A share that another one replaced has reported that one.
             if status != .replaced { onChange() }
-        case .sourceIsSilent(let time): observers.forEach { $0.contentShareSourceIsSilent(for: time) }
+        case .sourceIsSilent(let time): report(.silent(time))
+        }
+    }
+
+    private func report(_ event: ContentShareEvent) {
+        // A start that was replaced is not the last one.
+        if case .stopped(.replaced) = event {
+        } else {
+            newest.removeAll(where: event.outdates)
+            newest.append(event)
+        }
+        readers.forEach { $0.append(event) }
+        observers.forEach { observer in
+            switch event {
+            case .started: observer.contentShareDidStart()
+            case .stopped(let status): observer.contentShareDidStop(status: status)
+            case .silent(let time): observer.contentShareSourceIsSilent(for: time)
+            case .sourceEnded(let error): observer.contentShareSourceDidEnd(error: error)
+            case .muteChanged(let isMuted): observer.contentShareMuteDidChange(isMuted)
+            }
         }
     }
 }

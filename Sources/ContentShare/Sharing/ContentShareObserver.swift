@@ -1,4 +1,32 @@
+internal import RTCShareTransport
 package import RTCShareWireFormat
+
+/// An event of a share; see ``ContentShareController/events``.
+public enum ContentShareEvent: Sendable {
+    /// The first frame of what was started last has been sent.
+    case started
+    /// The share is over, or what was to be shared was replaced before its first frame.
+    case stopped(ContentShareStatus)
+    /// The source has given no frame for this long since there is a viewer, without being muted: was its capture started? The
+    /// share waits for the frame.
+    case silent(Duration)
+    /// The source has nothing more to show, with an error where that was not asked for. The share goes on with its last frame
+    /// until it is stopped.
+    case sourceEnded((any Error)?)
+    /// The video is held back from now on, by the program or by its source, or given again: the track's `isMuted`.
+    case muteChanged(Bool)
+}
+
+extension ContentShareEvent: QueuedEvent {
+    package func outdates(_ old: ContentShareEvent) -> Bool {
+        switch (old, self) {
+        case (.started, .started), (.stopped, .stopped), (.silent, .silent), (.sourceEnded, .sourceEnded),
+            (.muteChanged, .muteChanged):
+            true
+        default: false
+        }
+    }
+}
 
 /// Observes a share, one call after the other, on ``SharingActor``: an observer that blocks holds up all rooms. It may call
 /// the share. Each start and each stop that did not throw ends in `contentShareDidStart` or `contentShareDidStop`.

@@ -7,7 +7,7 @@ public final class AudioBroadcaster: Sendable {
     }
     private let whenWanted = Locked<(@Sendable () -> Void)?>(nil)
     /// The observers of capture.
-    public let observers = CaptureObservers()
+    package let observers = CaptureObservers()
 
     /// Creates a list without sinks.
     public init() {}

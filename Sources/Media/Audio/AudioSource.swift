@@ -37,6 +37,12 @@ public protocol AudioCaptureSource: AudioSource {
     func remove(observer: any CaptureSourceObserver)
 }
 
+extension AudioCaptureSource {
+    /// The events of the capture from now on, up to its end. Each call gives a sequence of its own, for one reader; for a slow
+    /// one, the newest are kept.
+    public var events: AsyncStream<CaptureEvent> { CaptureEvent.stream { add(observer: $0) } }
+}
+
 /// The format of an audio source.
 public struct AudioFormat: Sendable, Hashable {
     /// The number of samples per second of each channel.

@@ -24,8 +24,8 @@ public final class AudioTrack: AudioSource {
     /// The maximum volume: ten times the source's amplitude, as in libwebrtc.
     public static let maximumVolume: Float = 10
 
-    /// Creates a track of `source`. The id is not checked: see ``MediaFactory``.
-    public init(id: String, source: any AudioSource) {
+    /// A track of `source`; ``MediaFactory`` checks the id.
+    package init(id: String, source: any AudioSource) {
         self.id = id
         self.source = source
         input.track = self
@@ -42,11 +42,14 @@ public final class AudioTrack: AudioSource {
         set { state.withLock { $0.isEnabled = newValue } }
     }
 
-    /// Whether the track is muted, here or at the source: nothing is sent, not even silence. Setting it changes only
-    /// the track. A muted source stays muted.
-    public var isMuted: Bool {
-        get { broadcaster.isMuted }
-        set { mute.setMuted(newValue, reported: { broadcaster.isMuted }, notify: { broadcaster.isMuted = $0 }) }
+    /// Whether the track gives nothing, not even silence: it is paused, or its source holds its audio back (W3C
+    /// mediacapture-streams: `muted`).
+    public var isMuted: Bool { broadcaster.isMuted }
+
+    /// Whether the program holds audio back. A source that holds its own back keeps doing so.
+    public var isPaused: Bool {
+        get { mute.isPaused }
+        set { mute.setPaused(newValue, reported: { broadcaster.isMuted }, notify: { broadcaster.isMuted = $0 }) }
     }
 
     private func setSourceMuted(_ isMuted: Bool) {

@@ -53,7 +53,7 @@ package struct VideoEncoderStatistics: Encodable, Sendable, Hashable {
 }
 
 /// The reason why frames are smaller or fewer than they could be (W3C webrtc-stats `RTCQualityLimitationReason`).
-package enum QualityLimitationReason: String, Encodable, Sendable, Hashable, CaseIterable {
+public enum QualityLimitationReason: String, Encodable, Sendable, Hashable, CaseIterable {
     /// Quality is not limited.
     case none
     /// The machine is too slow.

@@ -21,11 +21,6 @@ public struct MediaFactory: Sendable {
         CustomVideoSource(isScreencast: isScreencast)
     }
 
-    /// Creates a source whose audio the program pushes.
-    public func audioSource() -> CustomAudioSource {
-        CustomAudioSource()
-    }
-
     /// Creates a track of a video source.
     public func videoTrack(with source: any VideoSource, id: String) throws(MediaError) -> VideoTrack {
         VideoTrack(id: try Self.checked(id), source: source)

@@ -16,8 +16,8 @@ public final class MediaStream: Sendable {
 
     private let tracks = Locked(Tracks())
 
-    /// Creates a stream without tracks. The id is not checked: see ``MediaFactory``.
-    public init(id: String) {
+    /// A stream without tracks; ``MediaFactory`` checks the id.
+    package init(id: String) {
         self.id = id
     }
 

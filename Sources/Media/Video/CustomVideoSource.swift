@@ -27,7 +27,7 @@ public final class CustomVideoSource: BroadcastingVideoSource {
     /// Limits frames to `width` by `height` and to `fps` per second (0: no limit). The newest frame is sent again in
     /// the new format. Without a mode, screens are fitted completely and other frames are cropped. If the limit skips
     /// frames, the last of them is sent when the next one is due.
-    public func adaptOutputFormat(width: Int, height: Int, fps: Double, mode: VideoFormatAdapter.Mode? = nil) {
+    public func adaptOutputFormat(width: Int, height: Int, fps: Double, mode: OutputFormatMode? = nil) {
         outlet.setOutputFormat(
             width: width, height: height, fps: fps, mode: mode ?? (isScreencast ? .fit : .crop))
     }

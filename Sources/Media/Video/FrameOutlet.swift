@@ -77,7 +77,7 @@ final class FrameOutlet: Sendable {
     }
 
     /// Sets the output format, for the newest frame too.
-    func setOutputFormat(width: Int, height: Int, fps: Double, mode: VideoFormatAdapter.Mode) {
+    func setOutputFormat(width: Int, height: Int, fps: Double, mode: OutputFormatMode) {
         state.withLock { $0.adapter.setOutputFormat(width: width, height: height, fps: fps, mode: mode) }
         repeatFrame()
     }

@@ -19,7 +19,7 @@ public final class VideoBroadcaster: Sendable {
     private let state = Locked(State())
     private let whenWanted = Locked<(@Sendable () -> Void)?>(nil)
     /// The observers of capture.
-    public let observers = CaptureObservers()
+    package let observers = CaptureObservers()
 
     /// Creates a list without sinks.
     public init(contentHint: ContentHint = .none) {

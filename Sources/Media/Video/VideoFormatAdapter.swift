@@ -1,44 +1,44 @@
+/// How a picture of another aspect is brought to the requested one.
+public enum OutputFormatMode: Sendable, Hashable {
+    /// The whole picture, at the largest even size within the request: for screens.
+    case fit
+    /// The middle of the picture, at a size that few-step fractions reach, as libwebrtc's `adaptOutputFormat` has it:
+    /// for cameras, and where the same sizes are wanted.
+    case crop
+}
+
 /// Computes the part and the size of each frame for a requested output format, and the frames to skip. It has no clock:
 /// the frames' timestamps are the time.
-public struct VideoFormatAdapter: Sendable {
-    /// The conversion of a frame to another aspect ratio.
-    public enum Mode: Sendable, Hashable {
-        /// The complete frame, at the largest even size within the request: for screens.
-        case fit
-        /// The middle of the frame, at a size that simple fractions reach, as in libwebrtc's `adaptOutputFormat`: for
-        /// cameras, and for the same sizes as libwebrtc's.
-        case crop
-    }
-
+package struct VideoFormatAdapter: Sendable {
     /// The crop and the size for a frame.
-    public struct Adaptation: Sendable, Hashable {
+    package struct Adaptation: Sendable, Hashable {
         /// The part that is kept, in pixels of the frame.
-        public let crop: PixelRectangle
+        package let crop: PixelRectangle
         /// The target size of that part.
-        public let outputSize: PixelSize
+        package let outputSize: PixelSize
     }
 
     private struct Request: Sendable {
         let bound: PixelSize
-        let mode: Mode
+        let mode: OutputFormatMode
     }
 
     private var request: Request?
     private var rate = FrameRateLimiter(framesPerSecond: 0)
 
     /// Creates an adapter that leaves every frame unchanged.
-    public init() {}
+    package init() {}
 
     /// Limits frames to `width` by `height`, in either orientation, and to `fps` per second. An `fps` of 0 sets no
     /// limit; a side of 0 skips every frame.
-    public mutating func setOutputFormat(width: Int, height: Int, fps: Double, mode: Mode = .fit) {
+    package mutating func setOutputFormat(width: Int, height: Int, fps: Double, mode: OutputFormatMode = .fit) {
         let (width, height) = (min(max(0, width), Self.largestRequest), min(max(0, height), Self.largestRequest))
         request = Request(bound: PixelSize(width: width, height: height), mode: mode)
         rate = FrameRateLimiter(framesPerSecond: fps)
     }
 
     /// Returns the adaptation of a frame of `size` captured at `timestamp`; nil if it is skipped.
-    public mutating func adapt(_ size: PixelSize, timestamp: Duration) -> Adaptation? {
+    package mutating func adapt(_ size: PixelSize, timestamp: Duration) -> Adaptation? {
         adapt(size, timestamp: timestamp, regardlessOfRate: false)
     }
 

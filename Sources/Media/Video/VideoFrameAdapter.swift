@@ -5,7 +5,7 @@ struct VideoFrameAdapter: Sendable {
     private var ledger = DamageLedger()
     private var last: VideoFormatAdapter.Adaptation?
 
-    mutating func setOutputFormat(width: Int, height: Int, fps: Double, mode: VideoFormatAdapter.Mode) {
+    mutating func setOutputFormat(width: Int, height: Int, fps: Double, mode: OutputFormatMode) {
         format.setOutputFormat(width: width, height: height, fps: fps, mode: mode)
     }
 

@@ -90,6 +90,12 @@ public protocol CaptureSource: VideoSource {
     func remove(observer: any CaptureSourceObserver)
 }
 
+extension CaptureSource {
+    /// The events of the capture from now on, up to its end. Each call gives a sequence of its own, for one reader; for a slow
+    /// one, the newest are kept.
+    public var events: AsyncStream<CaptureEvent> { CaptureEvent.stream { add(observer: $0) } }
+}
+
 /// The format of a capture source.
 public struct CaptureFormat: Sendable, Hashable {
     /// The size in pixels.

@@ -20,8 +20,8 @@ public final class VideoTrack: VideoSource {
     private let connection = SinkConnection()
     private let mute = MuteSwitch()
 
-    /// Creates a track of `source`. The id is not checked: see ``MediaFactory``.
-    public convenience init(id: String, source: any VideoSource) {
+    /// A track of `source`; ``MediaFactory`` checks the id.
+    package convenience init(id: String, source: any VideoSource) {
         self.init(id: id, source: source, timer: FrameTimer())
     }
 
@@ -45,11 +45,14 @@ public final class VideoTrack: VideoSource {
         set { outlet.isEnabled = newValue }
     }
 
-    /// Whether the track is muted, here or at the source. Viewers keep the last frame and see that the track is paused.
-    /// Setting it changes only the track. A muted source stays muted.
-    public var isMuted: Bool {
-        get { broadcaster.isMuted }
-        set { mute.setMuted(newValue, reported: { broadcaster.isMuted }, notify: notify(isMuted:)) }
+    /// Whether the track gives no frames: it is paused, or its source holds them back (W3C mediacapture-streams: `muted`).
+    /// Viewers keep the last picture and are shown that the track is paused.
+    public var isMuted: Bool { broadcaster.isMuted }
+
+    /// Whether the program holds frames back. A source that holds its own back keeps doing so.
+    public var isPaused: Bool {
+        get { mute.isPaused }
+        set { mute.setPaused(newValue, reported: { broadcaster.isMuted }, notify: notify(isMuted:)) }
     }
 
     private func setSourceMuted(_ isMuted: Bool) {
@@ -73,7 +76,7 @@ public final class VideoTrack: VideoSource {
     /// Limits frames to `width` by `height` and to `fps` per second (0: no limit). `crop` is libwebrtc's behavior under
     /// this name; `fit` keeps the complete frame. The newest frame is sent again in the new format. If the limit skips
     /// frames, the last of them is sent when the next one is due.
-    public func adaptOutputFormat(width: Int, height: Int, fps: Double, mode: VideoFormatAdapter.Mode = .fit) {
+    public func adaptOutputFormat(width: Int, height: Int, fps: Double, mode: OutputFormatMode = .fit) {
         outlet.setOutputFormat(width: width, height: height, fps: fps, mode: mode)
     }
 

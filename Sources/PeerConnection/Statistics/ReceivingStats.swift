@@ -1,11 +1,14 @@
 package import RTCShareMedia
 
 /// W3C `RTCInboundRtpStreamStats`.
-package struct InboundRTPStreamStats: StatisticsDictionary {
-    package let id: String
-    package let kind: StreamKind
+public struct InboundRTPStreamStats: StatisticsDictionary {
+    /// Unique in its report, and the same from report to report.
+    public let id: String
+    /// The kind of the stream's media.
+    public let kind: StreamKind
     let mid: String?
-    let ssrc: UInt32
+    /// The stream's SSRC.
+    public let ssrc: UInt32
     let transportId = StatisticsReport.transportID
     let codecId: String?
     let remoteId: String?
@@ -21,6 +24,21 @@ package struct InboundRTPStreamStats: StatisticsDictionary {
     package var playoutId: String?
     /// The current playout position on the sender's clock, in milliseconds of NTP.
     package var estimatedPlayoutTimestamp: Double?
+
+    /// The received packets, retransmissions among them.
+    public var packetsReceived: Int { video?.packetsReceived ?? audio?.packetsReceived ?? 0 }
+    /// The packets that were expected and not received (RFC 3550 §6.4.1).
+    public var packetsLost: Int { video?.packetsLost ?? audio?.packetsLost ?? 0 }
+    /// The bytes of the received payloads.
+    public var bytesReceived: Int { video?.bytesReceived ?? audio?.bytesReceived ?? 0 }
+    /// The interarrival jitter.
+    public var jitter: Duration { video?.jitter ?? audio?.jitter ?? .zero }
+    /// The received frames; nil for audio.
+    public var framesReceived: Int? { video?.framesReceived }
+    /// The decoded frames; nil for what is not decoded.
+    public var framesDecoded: Int? { decoder?.framesDecoded }
+    /// The frames that were dropped on the way or on the screen; nil for audio.
+    public var framesDropped: Int? { video.map { $0.framesDropped + (screen?.framesDropped ?? 0) } }
 
     /// The number of received bytes in payloads, headers and padding.
     package var byteCount: Int {

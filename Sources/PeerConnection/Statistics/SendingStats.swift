@@ -1,4 +1,4 @@
-package import RTCShareMedia
+public import RTCShareMedia
 
 /// W3C `RTCMediaSourceStats`.
 package struct MediaSourceStats: StatisticsDictionary {
@@ -15,36 +15,55 @@ package struct MediaSourceStats: StatisticsDictionary {
 }
 
 /// W3C `RTCOutboundRtpStreamStats`.
-package struct OutboundRTPStreamStats: StatisticsDictionary {
-    package let id: String
-    package let kind: StreamKind
+public struct OutboundRTPStreamStats: StatisticsDictionary {
+    /// Unique in its report, and the same from report to report.
+    public let id: String
+    /// The kind of the stream's media.
+    public let kind: StreamKind
     let mid: String
-    let ssrc: UInt32
+    /// The stream's SSRC.
+    public let ssrc: UInt32
     let transportId = StatisticsReport.transportID
     let codecId: String?
     let mediaSourceId: String
     let remoteId: String?
     let rtxSsrc: UInt32?
-    let active: Bool
+    /// Whether the stream is sent to this peer.
+    public let active: Bool
     package let sent: OutboundStatistics
     package let video: OutboundStatistics.Video?
     /// The encoder's target in bits per second.
-    package var targetBitrate: Double?
+    public package(set) var targetBitrate: Double?
     package var encoder: VideoEncoderStatistics?
+
+    /// The sent packets, retransmissions among them.
+    public var packetsSent: UInt64 { sent.packetsSent }
+    /// The bytes of their payloads.
+    public var bytesSent: UInt64 { sent.bytesSent }
+    /// The sent frames; nil for audio.
+    public var framesSent: UInt64? { video?.framesSent }
+    /// The encoded frames, as far as the encoder is known.
+    public var framesEncoded: Int? { encoder?.framesEncoded }
+    /// Why frames are smaller or fewer than they could be, as far as the encoder is known.
+    public var qualityLimitationReason: QualityLimitationReason? { encoder?.qualityLimitationReason }
 }
 
 /// W3C `RTCRemoteInboundRtpStreamStats`.
-package struct RemoteInboundRTPStreamStats: StatisticsDictionary {
+public struct RemoteInboundRTPStreamStats: StatisticsDictionary {
     package let id: String
     package let kind: StreamKind
     let ssrc: UInt32
     let transportId = StatisticsReport.transportID
     let codecId: String?
     let localId: String
-    package let packetsLost: Int
-    package let fractionLost: Double
-    let jitter: Duration
-    package let roundTripTime: Duration?
+    /// The packets that the peer has not received.
+    public let packetsLost: Int
+    /// The part of the packets that was lost since the report before, 0 to 1.
+    public let fractionLost: Double
+    /// The interarrival jitter at the peer.
+    public let jitter: Duration
+    /// The newest round trip.
+    public let roundTripTime: Duration?
     let totalRoundTripTime: Duration
     let roundTripTimeMeasurements: Int
 }

@@ -1,18 +1,24 @@
-/// The statistics of a connection: the dictionaries of W3C webrtc-stats, each of which its owner fills.
-package struct StatisticsReport: Sendable {
+/// The counts of a connection: the dictionaries of W3C webrtc-stats, each part filled by its owner. ``objects`` has all their
+/// members, by name.
+public struct StatisticsReport: Sendable {
     /// The time of the values, in milliseconds since 1 January 1970.
-    package let timestamp: Double
-    package var transport: TransportStats?
-    package internal(set) var candidatePairs: [CandidatePairStats] = []
+    public let timestamp: Double
+    /// ICE and DTLS together.
+    public package(set) var transport: TransportStats?
+    /// The pairs of addresses.
+    public internal(set) var candidatePairs: [CandidatePairStats] = []
     package internal(set) var localCandidates: [CandidateStats] = []
     package internal(set) var remoteCandidates: [CandidateStats] = []
     package internal(set) var codecs: [CodecStats] = []
     // The keys are the indices of this side's media.
     package var mediaSources: [Int: MediaSourceStats] = [:]
-    package var outboundRTP: [Int: OutboundRTPStreamStats] = [:]
-    package internal(set) var remoteInboundRTP: [Int: RemoteInboundRTPStreamStats] = [:]
+    /// The sent streams, by the indices of this side's media.
+    public package(set) var outboundRTP: [Int: OutboundRTPStreamStats] = [:]
+    /// The peer's reports on the sent streams, by the indices of this side's media.
+    public internal(set) var remoteInboundRTP: [Int: RemoteInboundRTPStreamStats] = [:]
     // The keys are the indices of the receivers.
-    package var inboundRTP: [Int: InboundRTPStreamStats] = [:]
+    /// The received streams, by the indices of the peer's media.
+    public package(set) var inboundRTP: [Int: InboundRTPStreamStats] = [:]
     package internal(set) var remoteOutboundRTP: [Int: RemoteOutboundRTPStreamStats] = [:]
     package var mediaPlayouts: [MediaPlayoutStats] = []
     /// The members that W3C does not define, by the ids of their dictionaries.
@@ -30,8 +36,8 @@ package struct StatisticsReport: Sendable {
         additions[id, default: []].append(members)
     }
 
-    /// The report in the form of `getStats()`.
-    package var objects: [StatisticsObject] {
+    /// The objects of the report as `getStats()` gives them, with members by name.
+    public var objects: [StatisticsObject] {
         var objects: [StatisticsObject] = []
         func add(_ dictionaries: [some StatisticsDictionary], _ type: StatisticsObject.Kind) {
             objects += dictionaries.map {
@@ -56,6 +62,11 @@ package struct StatisticsReport: Sendable {
     }
 }
 
+extension StatisticsReport: Encodable {
+    /// Encodes ``objects``.
+    public func encode(to encoder: any Encoder) throws { try objects.encode(to: encoder) }
+}
+
 /// A dictionary of W3C webrtc-stats. It encodes the members of its object and those of its parts.
 protocol StatisticsDictionary: Encodable, Sendable {
     /// An id that is unique in a report, and the same in later reports.
@@ -63,6 +74,9 @@ protocol StatisticsDictionary: Encodable, Sendable {
 }
 
 /// The media type of a stream.
-package enum StreamKind: String, Encodable, Sendable {
-    case audio, video
+public enum StreamKind: String, Encodable, Sendable {
+    /// Audio.
+    case audio
+    /// Video.
+    case video
 }

@@ -3,22 +3,25 @@ internal import RTCShareSDP
 internal import RTCShareWireFormat
 
 /// W3C `RTCTransportStats`.
-package struct TransportStats: StatisticsDictionary {
+public struct TransportStats: StatisticsDictionary {
     package let id = StatisticsReport.transportID
     package let counts: TransportCounts
     package let selectedCandidatePairChanges: UInt64
-    package let selectedCandidatePairId: String?
+    /// The id of the pair in use.
+    public let selectedCandidatePairId: String?
     let iceLocalUsernameFragment: String
-    let iceState: String
-    package let dtlsState: String
+    /// The state of ICE (W3C webrtc, `RTCIceTransportState`).
+    public let iceState: String
+    /// The state of DTLS (W3C webrtc, `RTCDtlsTransportState`).
+    public let dtlsState: String
     let dtlsRole: String
     let dtlsCipher: String?
     let tlsVersion: String?
     let srtpCipher: String?
-    // W3C does not define the members below: the discarded packets, the reason why the estimate is not higher, and
-    // probes.
+    // W3C does not define the members below.
     let packetsDiscarded: Int
-    let bitrateLimitation: String
+    /// The reason why the estimated bandwidth is not higher. W3C does not define it.
+    public let bitrateLimitation: String
     package let probePacketsSent: Int
     let probesAbandoned: Int
     let packetSendQueueDuration: Duration
@@ -47,17 +50,21 @@ package struct TransportCounts: Encodable, Sendable {
 }
 
 /// W3C `RTCIceCandidatePairStats`.
-package struct CandidatePairStats: StatisticsDictionary {
-    package let id: String
+public struct CandidatePairStats: StatisticsDictionary {
+    /// Unique in its report, and the same from report to report.
+    public let id: String
     let transportId = StatisticsReport.transportID
     let localCandidateId: String
     let remoteCandidateId: String
     package let state: PairState
-    package let nominated: Bool
+    /// Whether the controlling side chose the pair.
+    public let nominated: Bool
     let priority: UInt64
     let counts: PairStatistics
     /// The estimated bandwidth of the pair in use, in bits per second.
-    package let availableOutgoingBitrate: Double?
+    public let availableOutgoingBitrate: Double?
+    /// The newest round trip of a check.
+    public var currentRoundTripTime: Duration? { counts.currentRoundTripTime }
 
     init(_ pair: PairReport, availableBitrate: DataRate?) {
         id = Self.id(pair.id)

@@ -1,7 +1,7 @@
 package import RTCShareWireFormat
 
 /// An ICE candidate in the format of `a=candidate` (RFC 8839 §5.1, TCP: RFC 6544 §4.5).
-public struct CandidateAttribute: Hashable, Sendable {
+package struct CandidateAttribute: Hashable, Sendable {
     /// A candidate's host: an address, or a name to resolve, such as a `.local` name of multicast DNS.
     package enum Host: Hashable, Sendable, CustomStringConvertible {
         /// A literal address.
@@ -117,7 +117,7 @@ public struct CandidateAttribute: Hashable, Sendable {
     }
 
     /// Parses the whole attribute with its name, as in ``description`` and in browsers, or only its value.
-    public init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         let hasName = text.utf8.starts(with: Self.prefix.utf8)
         var fields = String(hasName ? text.dropFirst(Self.prefix.count) : text[...]).fields[...]
         guard fields.count >= 8, let foundation = fields.popFirst(),
@@ -166,7 +166,7 @@ public struct CandidateAttribute: Hashable, Sendable {
 extension CandidateAttribute: CustomStringConvertible {
     /// The whole attribute with its name, as in W3C's `RTCIceCandidate.candidate` and in trickled candidates (RFC 8839
     /// §5.1, RFC 8829 §3.5.2.1).
-    public var description: String { "\(Self.prefix)\(value)" }
+    package var description: String { "\(Self.prefix)\(value)" }
 
     /// The value of the `a=candidate` line.
     package var value: String {

@@ -51,17 +51,17 @@ public import RTCShareWireFormat
     /// The status of a publication.
     public struct Status: Sendable {
         /// The state.
-        public var state = State.connecting
+        public internal(set) var state = State.connecting
         /// The time since which it has the state.
-        public var since = Date()
+        public internal(set) var since = Date()
         /// The number of times that it was published.
-        public var count = 0
+        public internal(set) var count = 0
         /// The reason for the last failure; nil after it was published again.
-        public var failure: (any Error)?
+        public internal(set) var failure: (any Error)?
         /// The time of the next retry.
-        public var nextAttempt: Date?
+        public internal(set) var nextAttempt: Date?
         /// The server as a viewer of the room, while there is a session.
-        public var viewer: RoomViewer?
+        public internal(set) var viewer: RoomViewer?
     }
 
     /// The server's endpoint.

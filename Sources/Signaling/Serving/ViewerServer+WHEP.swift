@@ -310,8 +310,8 @@ extension ViewerServer {
         for section in fragment.sections {
             for candidate in section.candidates {
                 do throws(RemoteCandidateError) {
-                    try await connection.addRemoteCandidate(
-                        candidate, mid: nil, ufrag: fragment.usernameFragment ?? session.remoteFragment)
+                    try await connection.addICECandidate(
+                        candidate, usernameFragment: fragment.usernameFragment ?? session.remoteFragment)
                 } catch {
                     // One that is of no use takes nothing away from the others.
                     logger.debug("a candidate of viewer \(session.id) is left out: \(error)")

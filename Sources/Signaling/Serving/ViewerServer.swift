@@ -218,7 +218,7 @@ public import RTCShareWireFormat
 
     /// Tells viewers' pages that the presenter paused the share, or resumed it. Pages show by themselves that a source gives
     /// no frames, such as a minimized window.
-    public func setPaused(_ isPaused: Bool) {
+    package func setPaused(_ isPaused: Bool) {
         self.isPaused = isPaused
         updatePages()
     }

@@ -137,7 +137,7 @@ internal import RTCShareWireFormat
         for reading in servers.prefix(Self.mostServers).flatMap(\.iceServerReadings) {
             guard !Task.isCancelled else { return }
             do {
-                let known = try ICEServer(url: reading.url, username: reading.username, password: reading.credential)
+                let known = try ICEServer(urls: reading.url, username: reading.username, credential: reading.credential)
                 await connection.gather(servers: try await known.resolve())
             } catch {
                 logger.info("a server that was named is of no use: \(error)")

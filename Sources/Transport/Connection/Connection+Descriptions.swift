@@ -1,10 +1,10 @@
 internal import RTCSharePeerConnection
 package import RTCShareSDP
 
-/// Session descriptions as text, which the program exchanges, in the steps of W3C's `RTCPeerConnection`.
+/// Descriptions: as text, which the program hands on. Each function is several of the steps of W3C's `RTCPeerConnection`.
 extension Connection {
-    /// Creates the offer, with every known candidate: W3C's `createOffer()` and `setLocalDescription()` in one.
-    public func createOffer() throws -> String {
+    /// Makes the offer, with every candidate that is known: W3C's `createOffer()` and `setLocalDescription()`.
+    public func offer() throws -> String {
         let offer = try makeOffer()
         pendingOffer = offer
         return offer.description
@@ -12,15 +12,15 @@ extension Connection {
 
     /// Sets the peer's answer to the last offer, and starts to connect: W3C's `setRemoteDescription()` with an answer.
     /// A rejected answer changes nothing, and another may follow.
-    public func setRemoteDescription(answer: String) throws {
+    public func accept(answer: String) throws {
         guard let offer = pendingOffer else { throw ConnectionError.noPendingOffer }
         try accept(answer: SessionDescription.parse(answer), to: offer)
         pendingOffer = nil
     }
 
-    /// Sets the peer's offer, starts to wait for its checks, and returns the answer, with every known candidate: W3C's
-    /// `setRemoteDescription()` with an offer, `createAnswer()` and `setLocalDescription()` in one.
-    public func createAnswer(to offer: String) throws -> String {
+    /// Takes the peer's offer, begins to wait for its checks, and says what to answer, with every candidate that is known:
+    /// W3C's `setRemoteDescription()` with an offer, `createAnswer()` and `setLocalDescription()`.
+    public func answer(offer: String) throws -> String {
         try answer(offer: SessionDescription.parse(offer)).description
     }
 

@@ -4,8 +4,8 @@ package import RTCShareWireFormat
 
 /// Other routes for an existing connection: new credentials, and sockets that follow the interfaces.
 extension Connection {
-    /// Makes the next ``createOffer()`` restart ICE; see `PeerConnection.restartICE()`. Servers are asked again for the
-    /// public address.
+    /// Has the next ``offer()`` restart ICE; see `PeerConnection.restartICE()`. Servers are asked again what this
+    /// machine looks like from outside.
     public func restartICE() {
         peer.restartICE()
         askServersAgain()

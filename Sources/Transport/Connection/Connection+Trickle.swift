@@ -1,23 +1,30 @@
 public import RTCSharePeerConnection
-public import RTCShareSDP
+package import RTCShareSDP
 internal import RTCShareWireFormat
 
 /// The peer's candidates: those in its descriptions, and those that it sends one by one (RFC 8838).
 extension Connection {
-    /// Adds a candidate that the peer sent separately from its description; a name is resolved first. An empty text
-    /// means the end of candidates. `mid` is the `a=mid` of its section, and `ufrag` the user name fragment of its
-    /// description, if the candidate does not have one itself.
-    public func addRemoteCandidate(
-        _ line: String, mid: String? = nil, ufrag: String? = nil
+    /// Adds a candidate that the peer sent apart from its description, W3C's `addIceCandidate()`; a name is resolved first.
+    ///
+    /// `usernameFragment` is that of the description the candidate belongs to, where the candidate does not contain it.
+    /// Nil or an empty text, as browsers send, says that no more follow; names that are being resolved are waited for.
+    public func addICECandidate(
+        _ candidate: String?, sdpMid: String? = nil, usernameFragment: String? = nil
     ) throws(RemoteCandidateError) {
-        handle(try peer.addRemoteCandidate(line, mid: mid, ufrag: ufrag, now: MonotonicClock.now))
+        guard let candidate, !candidate.isEmpty else {
+            guard peer.remoteUsernameFragment != nil else { throw .noDescription }
+            return endRemoteCandidates(ufrag: usernameFragment)
+        }
+        handle(
+            try peer.addRemoteCandidate(candidate, mid: sdpMid, ufrag: usernameFragment, now: MonotonicClock.now))
     }
 
-    /// Adds a candidate that the peer sent separately from its description; a name is resolved first.
-    public func addRemoteCandidate(
-        _ candidate: CandidateAttribute, mid: String? = nil, ufrag: String? = nil
+    /// Adds a candidate that the peer sent apart from its description.
+    package func addICECandidate(
+        _ candidate: CandidateAttribute, sdpMid: String? = nil, usernameFragment: String? = nil
     ) throws(RemoteCandidateError) {
-        handle(try peer.addRemoteCandidate(candidate, mid: mid, ufrag: ufrag, now: MonotonicClock.now))
+        handle(
+            try peer.addRemoteCandidate(candidate, mid: sdpMid, ufrag: usernameFragment, now: MonotonicClock.now))
     }
 
     private func handle(_ fate: PeerConnection.RemoteCandidateFate) {
@@ -27,7 +34,7 @@ extension Connection {
 
     /// Ends the candidates of the peer's description with this user name fragment, or of the newest one, after the
     /// names that are being resolved.
-    public func endRemoteCandidates(ufrag: String? = nil) {
+    package func endRemoteCandidates(ufrag: String? = nil) {
         guard ufrag == nil || ufrag == peer.remoteUsernameFragment else { return }
         resolutions.endingFragment = peer.remoteUsernameFragment
         finishRemoteCandidates()

@@ -109,7 +109,7 @@ public actor Connection {
     var lostAddresses: Set<IPAddress> = []
     /// The server-reflexive candidates of this side that the peer has received, possibly from another process.
     var offeredReflexive: [ConnectivityFacts.Candidate] = []
-    /// The last offer of ``createOffer()``, until it is answered or rolled back.
+    /// The offer that ``offer()`` made last, until it is answered or taken back.
     package var pendingOffer: SessionDescription?
     var isGathering = false
     /// The callers that wait in ``waitForServers(patience:)``, in the order of their calls.
@@ -280,11 +280,8 @@ public actor Connection {
         drain()
     }
 
-    /// Returns a report of all counts, like W3C's `getStats()`.
-    public func statistics() -> [StatisticsObject] { report().objects }
-
-    /// Returns a report of the counts of the peer, of the sockets and of the consumer.
-    package func report() -> StatisticsReport {
+    /// A report of the counts of the connection, of its sockets and of what it receives, as W3C's `getStats()` gives it.
+    public func stats() -> StatisticsReport {
         var report = peer.report(now: MonotonicClock.now)
         report.transport?.packetsDroppedByStreams = sockets.droppedMessages
         report.transport?.packetsRefusedBySystem = sockets.refusedDatagrams

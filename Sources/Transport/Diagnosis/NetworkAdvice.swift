@@ -69,7 +69,7 @@ extension NetworkAdvice.Setting: CustomStringConvertible {
         case .iceServers: "`iceServers`"
         case .address: "`addresses`"
         case .port: "`port`"
-        case .credentials: "give both to `ICEServer(url:username:password:)`"
+        case .credentials: "give both to `ICEServer(urls:username:credential:)`"
         case .resolvesHostNames: "`resolvesHostNames`"
         case .examination(let urls):
             "`NetworkDiagnosis.examine`" + (urls.isEmpty ? "" : " with \(urls.joined(separator: ", "))")

@@ -28,9 +28,9 @@ public struct ICEServer: Sendable, Hashable {
     /// The default port of `turns:`.
     public static let defaultSecurePort: UInt16 = 5349
 
-    /// Parses a URL. User name and password may precede the host, percent-encoded: `turn:USER:PASSWORD@HOST`.
-    /// Otherwise, the arguments apply to relays, and STUN servers ignore them.
-    public init(url: String, username: String? = nil, password: String? = nil) throws(ICEServerError) {
+    /// Reads a URL. User and password may stand before the host, `turn:USER:PASSWORD@HOST`, percent-encoded; where they
+    /// don't, the arguments count for relays, and STUN servers leave them alone. Each of several URLs is a server of its own.
+    public init(urls url: String, username: String? = nil, credential: String? = nil) throws(ICEServerError) {
         let parts = try ICEServerURL(url)
         let description = parts.description
         host = parts.host
@@ -41,7 +41,7 @@ public struct ICEServer: Sendable, Hashable {
             source = Source(url: description)
             return
         }
-        guard let username = parts.username ?? username, let password = parts.password ?? password else {
+        guard let username = parts.username ?? username, let password = parts.password ?? credential else {
             throw .missingCredentials(url: description)
         }
         guard let credentials = LongTermCredentials(username: username, password: password) else {
@@ -53,7 +53,7 @@ public struct ICEServer: Sendable, Hashable {
 
     /// Creates the same server again.
     package init(_ source: Source) throws(ICEServerError) {
-        try self.init(url: source.url, username: source.username, password: source.password)
+        try self.init(urls: source.url, username: source.username, credential: source.password)
     }
 
     /// Returns the server's addresses, of both families, in the order of the machine's resolver.

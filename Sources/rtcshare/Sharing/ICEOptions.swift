@@ -47,7 +47,7 @@ struct ICEServerOptions: ParsableArguments {
         }
         return try iceServer.map { url in
             do {
-                return try ICEServer(url: url, username: credentials?.username, password: credentials?.password)
+                return try ICEServer(urls: url, username: credentials?.username, credential: credentials?.password)
             } catch let error as ICEServerError {
                 // The option is named, so that one of a file or a variable is placed there.
                 let explanation = error.explanation(naming: \.words)

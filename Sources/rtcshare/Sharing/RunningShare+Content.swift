@@ -141,7 +141,7 @@ extension RunningShare {
     /// Shows a source with the share's sound: the content's, or a slate.
     private func show(_ source: any VideoSource, canWait: Bool, isPaused: Bool) async throws {
         // A new track of the room is not muted. This track can be.
-        sounds.track?.isMuted = sounds.isAudioMuted || isPaused
+        sounds.track?.isPaused = isSoundMuted
         try await output.showContent(
             source, canWait: canWait, audio: sounds.track, configuration: parameters,
             audioConfiguration: LocalAudioConfiguration(
@@ -226,7 +226,7 @@ extension RunningShare {
     private var isSoundMuted: Bool { sounds.isAudioMuted || content.isPaused }
 
     private func applyMutes() {
-        sounds.track?.isMuted = isSoundMuted
+        sounds.track?.isPaused = isSoundMuted
         output.setAudioMuted(isSoundMuted)
         output.setMicrophoneMuted(sounds.isMicrophoneMuted)
     }

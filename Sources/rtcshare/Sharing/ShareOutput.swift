@@ -35,9 +35,9 @@ extension SharingRoom: ShareOutput {
 
     func setVideoMuted(_ isMuted: Bool, of source: any VideoSource) {
         guard let track = contentShare.videoTrack, track.source === source else { return }
-        track.isMuted = isMuted
+        track.isPaused = isMuted
     }
 
-    func setAudioMuted(_ isMuted: Bool) { contentShare.audioTrack?.isMuted = isMuted }
-    func setMicrophoneMuted(_ isMuted: Bool) { localAudioTrack?.isMuted = isMuted }
+    func setAudioMuted(_ isMuted: Bool) { contentShare.audioTrack?.isPaused = isMuted }
+    func setMicrophoneMuted(_ isMuted: Bool) { localAudioTrack?.isPaused = isMuted }
 }

@@ -55,7 +55,7 @@ internal import RTCShareTransport
             shareInterruption: share.interruption)
         for (viewer, name, session) in share.receivers {
             // The session of a viewer who has left the room still has its own report.
-            var report = if let report = await share.room.report(of: viewer) { report } else { await session.report() }
+            var report = if let report = await share.room.stats(of: viewer) { report } else { await session.stats() }
             report.add(ViewerFacts(viewer: viewer, viewerName: name), to: StatisticsReport.transportID)
             // The content is the first of the video.
             let video = report.mediaSources.filter { $0.value.kind == .video }

@@ -44,7 +44,7 @@ final class StatisticsWriter: Sendable {
                 while let reports = mailbox.take({ Self.next(of: &$0) }) {
                     do {
                         for report in reports {
-                            try file.write(try JSONText.encode(report.objects) + Data([UInt8(ascii: "\n")]))
+                            try file.write(try JSONText.encode(report) + Data([UInt8(ascii: "\n")]))
                         }
                     } catch {
                         let reason = "can't write statistics to \(name): \(StandardStreams.reason(of: error))"

@@ -108,7 +108,7 @@ internal import RTCShareVideoCoding
 
     private func showStatus() async {
         guard let tile = tiles.large, let receiver = session.tiles.receiverIndex(ofTile: tile.tileID) else { return }
-        var report = await session.report()
+        var report = await session.stats()
         addPlayback(to: &report)
         let line = status.line(
             for: report, large: receiver, processorTime: ProcessTime.total, pauseState: tile.pauseState)

@@ -282,7 +282,7 @@ internal import RTCShareVideoCoding
     private static let patience = 3
 
     private func report() async -> StatisticsReport {
-        var report = await session.report()
+        var report = await session.stats()
         window?.addPlayback(to: &report)
         return report
     }

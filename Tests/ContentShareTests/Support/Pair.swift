@@ -45,7 +45,7 @@ struct Pair {
         ]
         var lines = ["tiles: \(tiles.log.entries)", "share: \(sharing.log.entries)"]
         for (name, session) in [("alice", alice), ("bob", bob)] {
-            for object in await session.statistics() {
+            for object in await session.stats().objects {
                 let values = names.compactMap { key in object.number(key).map { "\(key) \($0)" } }
                 if !values.isEmpty { lines.append("\(name): \(values.joined(separator: ", "))") }
             }

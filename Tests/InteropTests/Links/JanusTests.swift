@@ -181,7 +181,7 @@ extension Interop {
             func frames() async -> [Int] {
                 var frames: [Int] = []
                 for player in players {
-                    let streams = await player.session.report().inboundRTP.values
+                    let streams = await player.session.stats().inboundRTP.values
                     frames.append(streams.compactMap { $0.video?.framesReceived }.max() ?? 0)
                 }
                 return frames

@@ -107,7 +107,7 @@ extension Interop {
             try await negotiate(session, round: 2, in: folder)
             try await Task.sleep(for: .seconds(2))
             func pairChanges() async -> UInt64 {
-                await session.report().transport?.selectedCandidatePairChanges ?? 0
+                await session.stats().transport?.selectedCandidatePairChanges ?? 0
             }
             let changes = await pairChanges()
             #expect(changes >= 2, "media went on over a pair of the new generation")

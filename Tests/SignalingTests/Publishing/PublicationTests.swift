@@ -308,7 +308,7 @@ struct PublicationTests {
         try await Task.sleep(for: .milliseconds(100))
         var counts: [Int] = []
         for viewer in await share.room.viewers {
-            let streams = try #require(await share.room.report(of: viewer.id)).outboundRTP.values
+            let streams = try #require(await share.room.stats(of: viewer.id)).outboundRTP.values
             counts.append(try #require(streams.compactMap(\.encoder).first).framesEncoded)
         }
         #expect(counts.count == 2 && Set(counts).count == 1 && counts[0] > 0, "\(counts)")

@@ -355,7 +355,7 @@ struct AttackTests {
     func closedMeanwhile(isLocked: Bool) async throws {
         // A server that never answers: the viewer waits for it for a second.
         let silent = try SilentPort()
-        let stun = try ICEServer(url: "stun:127.0.0.1:\(silent.port)")
+        let stun = try ICEServer(urls: "stun:127.0.0.1:\(silent.port)")
         let share = try await ServerFixture { $0.connection.iceServers = [stun] }
         let offer = try await share.offer()
         async let answer = share.post(offer)
@@ -385,7 +385,7 @@ struct AttackTests {
     @Test("An offer that can't be answered opens no connection, and asks no server for anything")
     func emptyOffer() async throws {
         let silent = try SilentPort()
-        let stun = try ICEServer(url: "stun:127.0.0.1:\(silent.port)")
+        let stun = try ICEServer(urls: "stun:127.0.0.1:\(silent.port)")
         let share = try await ServerFixture { $0.connection.iceServers = [stun] }
         for offer in ["v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\n", "v=0"] {
             #expect(try await share.post(offer).status == 400)

@@ -47,7 +47,7 @@ struct ViewerServerTests {
         }
         var encoders: Set<String> = []
         for viewer in await share.room.viewers {
-            for stream in try #require(await share.room.report(of: viewer.id)).outboundRTP.values {
+            for stream in try #require(await share.room.stats(of: viewer.id)).outboundRTP.values {
                 if let encoder = stream.encoder { encoders.insert("\(stream.id) \(encoder.framesEncoded > 0)") }
             }
         }
@@ -216,12 +216,12 @@ struct ViewerServerTests {
         let read = { (state: String) in await page.read(until: "\"state\":\"\(state)\"") }
         #expect(await read("live\",\"tiles").contains("alice#content"))
         let track = try #require(await share.room.contentShare.videoTrack)
-        track.isMuted = true
+        track.isPaused = true
         #expect(await read("paused\",\"tiles").contains("\"state\":\"paused\""))
         // The presenter's own pause, and its end, change nothing of that.
         await share.server.setPaused(true)
         await share.server.setPaused(false)
-        track.isMuted = false
+        track.isPaused = false
         #expect(await !read("live\",\"tiles").contains("\"state\":\"off\""))
         let design = try Subgroup("design")
         await share.room.join(design)
@@ -251,9 +251,9 @@ struct ViewerServerTests {
         // What is told from here on is told because it changed.
         await share.server.stopHeartbeat()
         let track = try #require(await share.room.localVideoTrack)
-        track.isMuted = true
+        track.isPaused = true
         _ = await read("paused")
-        track.isMuted = false
+        track.isPaused = false
         _ = await read("live")
         await share.room.stopLocalVideo()
         _ = await read("off")
@@ -418,7 +418,7 @@ struct ViewerServerTests {
 
     @Test("A viewer is told of the servers that help to connect, and nobody else is told their passwords")
     func iceServers() async throws {
-        let server = try ICEServer(url: "turn:127.0.0.1:9", username: "ann", password: "pass\"word")
+        let server = try ICEServer(urls: "turn:127.0.0.1:9", username: "ann", credential: "pass\"word")
         let share = try await ServerFixture { $0.connection.iceServers = [server] }
         #expect(try await share.ask("OPTIONS", "/whep")["Link"] == nil)
         let guess = try AccessToken("not-the-token-at-all")

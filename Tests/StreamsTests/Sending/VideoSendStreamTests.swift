@@ -67,7 +67,7 @@ import Testing
         stream.replaceTrack(with: VideoTrack(id: "track", source: source))
         source.capture(Self.grey(64, 64))
         #expect(await other.frames { _ in true }.first?.isKeyFrame == true)
-        #expect(await viewer.sender.report().outboundRTP[0]?.video?.framesSent ?? 0 == 0)
+        #expect(await viewer.sender.stats().outboundRTP[0]?.video?.framesSent ?? 0 == 0)
         stream.setActive([ObjectIdentifier(other.sender), ObjectIdentifier(viewer.sender)], adding: true)
         #expect(await viewer.frames { _ in true }.first?.isKeyFrame == true)
         stream.setActive([], adding: false)
@@ -203,7 +203,7 @@ import Testing
         stream.attach(pair.sender, media: 0)
         let (one, other) = (CustomVideoSource(), CustomVideoSource())
         let muted = VideoTrack(id: "muted", source: one)
-        muted.isMuted = true
+        muted.isPaused = true
         stream.replaceTrack(with: muted)
         one.capture(Self.grey(64, 64))
         stream.replaceTrack(with: VideoTrack(id: "other", source: other))
@@ -371,7 +371,7 @@ import Testing
         source.capture(Self.grey(64, 64, luma: 200))
         #expect(await second.frames { _ in true }.first?.isKeyFrame == true)
         // Nothing went there that could not be shown.
-        #expect(await second.sender.report().outboundRTP[0]?.video?.pliCount == 0)
+        #expect(await second.sender.stats().outboundRTP[0]?.video?.pliCount == 0)
         stream.stop()
         await first.close()
         await second.close()
@@ -580,10 +580,10 @@ import Testing
         stream.replaceTrack(with: track)
         source.capture(Self.grey(64, 64))
         _ = await pair.frames { $0.isKeyFrame }
-        track.isMuted = true
+        track.isPaused = true
         await waitUntil { await stream.statistics()?.encoder.qualityLimitationReason == .other }
         for width in [96, 128] { source.capture(Self.grey(width, 64)) }
-        track.isMuted = false
+        track.isPaused = false
         let widths = await pair.frames { $0.size?.width == 128 }.compactMap { $0.size?.width }
         #expect(!widths.contains(96))
         #expect(await stream.statistics()?.encoder.qualityLimitationReason != .other)
@@ -597,7 +597,7 @@ import Testing
         let stream = try Self.stream()
         let source = CustomVideoSource()
         let track = VideoTrack(id: "track", source: source)
-        track.isMuted = true
+        track.isPaused = true
         stream.replaceTrack(with: track)
         stream.attach(pair.sender, media: 0)
         #expect(await pair.target { $0 > .zero } != nil)
@@ -619,10 +619,10 @@ import Testing
         stream.replaceTrack(with: track)
         bitrate = try #require(await pair.target { $0 > .zero })
         #expect(bitrate <= .kilobitsPerSecond(100))
-        track.isMuted = true
+        track.isPaused = true
         bitrate = try #require(await pair.target { $0 == .zero })
         #expect(bitrate == .zero)
-        track.isMuted = false
+        track.isPaused = false
         bitrate = try #require(await pair.target { $0 > .kilobitsPerSecond(90) })
         #expect(bitrate <= .kilobitsPerSecond(100))
         var limits = SendingLimits()

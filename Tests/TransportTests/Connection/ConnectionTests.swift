@@ -45,7 +45,7 @@ import Testing
         #expect(frames.first?.data.count == 5010)
 
         await sender.drainQueue()
-        let report = await sender.report()
+        let report = await sender.stats()
         #expect(report.outboundRTP[0]?.video?.framesSent == 20)
         #expect(report.transport?.packetsDroppedByStreams == 0)
         #expect(await sender.pairReports().count == 1)

@@ -12,8 +12,8 @@ import Testing
         let (sender, viewer) = (
             try await Loopback.open(as: .offerer), try await Loopback.open(as: .answerer)
         )
-        let offer = try await sender.createOffer()
-        try await sender.setRemoteDescription(answer: viewer.createAnswer(to: offer))
+        let offer = try await sender.offer()
+        try await sender.accept(answer: viewer.answer(offer: offer))
         var isConnected = false
         for await signal in sender.signals {
             if case .state(.connected) = signal {
@@ -31,20 +31,20 @@ import Testing
         let (sender, viewer) = (
             try await Loopback.open(as: .offerer), try await Loopback.open(as: .answerer)
         )
-        let answer = try await viewer.createAnswer(to: sender.makeOffer().description)
-        await #expect(throws: ConnectionError.noPendingOffer) { try await sender.setRemoteDescription(answer: answer) }
-        _ = try await sender.createOffer()
+        let answer = try await viewer.answer(offer: sender.makeOffer().description)
+        await #expect(throws: ConnectionError.noPendingOffer) { try await sender.accept(answer: answer) }
+        _ = try await sender.offer()
         await sender.rollbackOffer()
-        await #expect(throws: ConnectionError.noPendingOffer) { try await sender.setRemoteDescription(answer: answer) }
-        _ = try await sender.createOffer()
+        await #expect(throws: ConnectionError.noPendingOffer) { try await sender.accept(answer: answer) }
+        _ = try await sender.offer()
         // An invalid answer leaves the offer unchanged.
-        await #expect(throws: SDPError.self) { try await sender.setRemoteDescription(answer: "no answer") }
+        await #expect(throws: SDPError.self) { try await sender.accept(answer: "no answer") }
         await #expect(throws: NegotiationError.self) {
-            try await sender.setRemoteDescription(answer: sender.makeOffer().description)
+            try await sender.accept(answer: sender.makeOffer().description)
         }
-        try await sender.setRemoteDescription(answer: answer)
-        await #expect(throws: ConnectionError.noPendingOffer) { try await sender.setRemoteDescription(answer: answer) }
-        await #expect(throws: SDPError.self) { _ = try await viewer.createAnswer(to: "no offer") }
+        try await sender.accept(answer: answer)
+        await #expect(throws: ConnectionError.noPendingOffer) { try await sender.accept(answer: answer) }
+        await #expect(throws: SDPError.self) { _ = try await viewer.answer(offer: "no offer") }
         await sender.close()
         await viewer.close()
     }

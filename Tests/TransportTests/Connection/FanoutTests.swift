@@ -69,7 +69,7 @@ import Testing
             try await group.waitForAll()
         }
         for index in dead {
-            let report = await seats[index].sender.report()
+            let report = await seats[index].sender.stats()
             #expect(!report.outboundRTP.isEmpty, "a dead viewer's connection is served as the others")
         }
         for seat in seats {
@@ -103,7 +103,7 @@ import Testing
         for seat in seats {
             let summary = try #require(summaries[ObjectIdentifier(seat.sender)])
             // Probes can follow the summary.
-            let sent = try #require(await seat.sender.report().outboundRTP[0]?.sent)
+            let sent = try #require(await seat.sender.stats().outboundRTP[0]?.sent)
             #expect((1...sent.bytesSent + sent.headerBytesSent).contains(summary.bytesSent))
             #expect(summary.video?.framesSent == 10 && summary.isRelayed == false)
         }

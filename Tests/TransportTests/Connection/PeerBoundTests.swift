@@ -152,7 +152,7 @@ extension Connection {
     /// Takes `count` names of the peer at once, and returns the number of resolutions.
     fileprivate func ask(forNames count: Int) throws -> Int {
         for number in 0..<count {
-            try addRemoteCandidate("candidate:1 1 udp 2130706431 n\(number).local 4000 typ host")
+            try addICECandidate("candidate:1 1 udp 2130706431 n\(number).local 4000 typ host")
         }
         return resolutions.count
     }

@@ -26,8 +26,8 @@ import Testing
         for await signal in connection.signals {
             switch signal {
             case .localCandidate(let candidate, let mid, let ufrag):
-                try await other.addRemoteCandidate(candidate.description, mid: mid, ufrag: ufrag)
-            case .localCandidatesEnded: await other.endRemoteCandidates()
+                try await other.addICECandidate(candidate.description, sdpMid: mid, usernameFragment: ufrag)
+            case .localCandidatesEnded: try await other.addICECandidate(nil)
             case .state(.connected): return
             default: continue
             }

@@ -24,7 +24,7 @@ import Testing
         let remedy = ConnectionError.noAddress.explanation { "\($0 == .address)" }.remedy
         #expect(remedy?.hasSuffix("or use true") == true)
         let relay = ICEServerError.missingCredentials(url: "turn:relay:3478")
-        #expect(relay.description.hasSuffix("give both to `ICEServer(url:username:password:)`"))
+        #expect(relay.description.hasSuffix("give both to `ICEServer(urls:username:credential:)`"))
         #expect(relay.explanation { "\($0 == .credentials)" }.remedy == "true")
     }
 }

@@ -23,7 +23,7 @@ import Testing
     func urlNamesHost(
         url: String, host: String, port: UInt16, transport: TransportProtocol, description: String
     ) throws {
-        let server = try ICEServer(url: url, username: "alice", password: "sesame")
+        let server = try ICEServer(urls: url, username: "alice", credential: "sesame")
         #expect(server.host == host)
         #expect(server.port == port)
         #expect(server.transport == transport)
@@ -44,18 +44,18 @@ import Testing
             "http://relay",
         ])
     func invalidURLs(url: String) {
-        #expect(throws: ICEServerError.self) { try ICEServer(url: url, username: "alice", password: "sesame") }
+        #expect(throws: ICEServerError.self) { try ICEServer(urls: url, username: "alice", credential: "sesame") }
     }
 
     @Test("User and password are read from the URL with percent-encoding removed, and otherwise from the arguments")
     func credentials() throws {
-        let own = try ICEServer(url: "turn:17:bob%3A1%40x@relay", username: "alice", password: "sesame")
+        let own = try ICEServer(urls: "turn:17:bob%3A1%40x@relay", username: "alice", credential: "sesame")
         #expect(own.source.username == "17")
         #expect(own.source.password == "bob:1@x")
-        let other = try ICEServer(url: "turn:relay", username: "alice", password: "sesame")
+        let other = try ICEServer(urls: "turn:relay", username: "alice", credential: "sesame")
         #expect(other.credentials?.username == "alice")
-        #expect(try ICEServer(url: "stun:relay", username: "alice", password: "sesame").credentials == nil)
-        #expect(throws: ICEServerError.missingCredentials(url: "turn:relay:3478")) { try ICEServer(url: "turn:relay") }
+        #expect(try ICEServer(urls: "stun:relay", username: "alice", credential: "sesame").credentials == nil)
+        #expect(throws: ICEServerError.missingCredentials(url: "turn:relay:3478")) { try ICEServer(urls: "turn:relay") }
     }
 
     @Test(
@@ -67,7 +67,7 @@ import Testing
     func hiddenPassword(url: String) {
         var shown = ""
         do {
-            let server = try ICEServer(url: url)
+            let server = try ICEServer(urls: url)
             dump(server, to: &shown)
             shown += "\(server) \(String(reflecting: server)) \(server.source) \(String(reflecting: server.source))"
         } catch {
@@ -78,7 +78,7 @@ import Testing
 
     @Test("A server with a numeric address is not resolved")
     func numericServer() async throws {
-        let addresses = try await ICEServer(url: "turn:[::1]:5000?transport=tcp", username: "a", password: "b")
+        let addresses = try await ICEServer(urls: "turn:[::1]:5000?transport=tcp", username: "a", credential: "b")
             .resolve()
         #expect(addresses.map(\.address) == [TransportAddress("::1", port: 5000)])
         #expect(addresses.map(\.transport) == [.tcp])

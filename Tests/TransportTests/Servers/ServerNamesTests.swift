@@ -108,7 +108,7 @@ import Testing
         configuration.serverNames = server.makeNames()
         configuration.trickles = true
         configuration.iceServers = [
-            try ICEServer(url: "stun:stun.example:\(far.address.port)"), try ICEServer(url: "stun:\(near.address)"),
+            try ICEServer(urls: "stun:stun.example:\(far.address.port)"), try ICEServer(urls: "stun:\(near.address)"),
         ]
         let connection = try await Connection(
             as: .offerer, identity: Loopback.makeIdentity(sends: true), configuration: configuration)
@@ -131,7 +131,7 @@ import Testing
         var configuration = Connection.Configuration()
         configuration.addresses = [Loopback.v4]
         configuration.serverNames = server.makeNames()
-        configuration.iceServers = [try ICEServer(url: "stun:stun.example")]
+        configuration.iceServers = [try ICEServer(urls: "stun:stun.example")]
         let connection = try await Connection(
             as: .offerer, identity: Loopback.makeIdentity(sends: true), configuration: configuration)
         let patient = Task { try await connection.gather() }
@@ -154,7 +154,7 @@ import Testing
         var configuration = Connection.Configuration()
         configuration.addresses = [Loopback.v4]
         configuration.serverNames = server.makeNames()
-        configuration.iceServers = [try ICEServer(url: "stun:stun.example")]
+        configuration.iceServers = [try ICEServer(urls: "stun:stun.example")]
         for round in 1...2 {
             let connection = try await Connection(
                 as: .offerer, identity: Loopback.makeIdentity(sends: true), configuration: configuration)

@@ -27,7 +27,7 @@ import Testing
         "A stored relay is read as it was written, with the remaining lifetime and without a password",
         arguments: ["192.0.2.1", "2001:db8::1"])
     func roundTrip(host: String) throws {
-        let server = try ICEServer(url: "turn:relay.example", username: "alice", password: "sesame")
+        let server = try ICEServer(urls: "turn:relay.example", username: "alice", credential: "sesame")
         var expected = try relay(host, of: server)
         let json = try JSONEncoder().encode(StoredRelay(expected, now: now))
         #expect(!String(decoding: json, as: UTF8.self).contains("sesame"))
@@ -42,10 +42,10 @@ import Testing
     @Test("The credentials of a stored relay are those of its server and user")
     func credentials() throws {
         let url = "turn:relay.example"
-        let alice = try ICEServer(url: url, username: "alice", password: "sesame")
+        let alice = try ICEServer(urls: url, username: "alice", credential: "sesame")
         let others = [
-            try ICEServer(url: "stun:relay.example"), try ICEServer(url: url, username: "bob", password: "mellon"),
-            try ICEServer(url: "turn:relay.example:3479", username: "alice", password: "mellon"),
+            try ICEServer(urls: "stun:relay.example"), try ICEServer(urls: url, username: "bob", credential: "mellon"),
+            try ICEServer(urls: "turn:relay.example:3479", username: "alice", credential: "mellon"),
         ]
         let kept = try relay("192.0.2.1", of: alice)
         let saved = StoredRelay(kept, now: now)
@@ -55,7 +55,7 @@ import Testing
 
     @Test("Text that is no address is not read as a relay")
     func invalidAddress() throws {
-        let server = try ICEServer(url: "turn:relay.example", username: "alice", password: "sesame")
+        let server = try ICEServer(urls: "turn:relay.example", username: "alice", credential: "sesame")
         let json = String(
             decoding: try JSONEncoder().encode(StoredRelay(try relay("192.0.2.1", of: server), now: now)), as: UTF8.self
         )

@@ -186,7 +186,7 @@ import Testing
         let server = try await StunResponder(mapped: router.address)
         // The peer only knows the router's address, and this side only knows the peer's from received packets.
         var outside = try await Share(
-            on: port, servers: [try ICEServer(url: "stun:\(server.address)")],
+            on: port, servers: [try ICEServer(urls: "stun:\(server.address)")],
             offered: { Share.without("host", $0) }, answered: { Share.without("host", $0) })
         var inside = try await Share(on: port)
         #expect(await outside.sender.hasReflexiveCandidate)
@@ -215,8 +215,8 @@ import Testing
         configuration.sharedPort = port
         configuration.iceServers = try order.map { kind in
             kind == "turn"
-                ? try ICEServer(url: relay.url, username: "alice", password: "sesame")
-                : try ICEServer(url: relay.url.replacing("turn:", with: "stun:"))
+                ? try ICEServer(urls: relay.url, username: "alice", credential: "sesame")
+                : try ICEServer(urls: relay.url.replacing("turn:", with: "stun:"))
         }
         let connection = try await Connection(
             as: .offerer, identity: Loopback.makeIdentity(sends: true), configuration: configuration)
@@ -241,7 +241,7 @@ import Testing
         for _ in 0..<2 {
             shares.append(
                 try await Share(
-                    on: port, servers: [try ICEServer(url: relay.url, username: "alice", password: "sesame")],
+                    on: port, servers: [try ICEServer(urls: relay.url, username: "alice", credential: "sesame")],
                     policy: .relay))
         }
         shares.append(try await Share(on: port))

@@ -57,12 +57,12 @@ struct ConverterFormatTests {
         "A crop at the requested size is the same for every pixel format",
         arguments: [PixelFormat.i420, .nv12, .bgra, .argb],
         [
-            (1000, 1000, 1280, 720, VideoFormatAdapter.Mode.crop), (320, 300, 160, 90, .crop), (101, 75, 64, 64, .crop),
+            (1000, 1000, 1280, 720, OutputFormatMode.crop), (320, 300, 160, 90, .crop), (101, 75, 64, 64, .crop),
             (101, 75, 64, 64, .fit), (320, 180, 160, 90, .fit), (320, 180, 640, 360, .fit),
         ])
     func cropped(
         format: PixelFormat,
-        sizes: (width: Int, height: Int, toWidth: Int, toHeight: Int, mode: VideoFormatAdapter.Mode)
+        sizes: (width: Int, height: Int, toWidth: Int, toHeight: Int, mode: OutputFormatMode)
     ) throws {
         let size = PixelSize(width: sizes.width, height: sizes.height)
         var adapter = VideoFormatAdapter()

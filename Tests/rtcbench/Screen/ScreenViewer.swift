@@ -86,7 +86,7 @@ final class ScreenViewer: Sendable {
     var counts: Counts {
         get async {
             var counts = Counts()
-            let report = await connection.report()
+            let report = await connection.stats()
             counts.bytes = Int64(clamping: report.transport?.counts.bytesReceived ?? 0)
             counts.decodeSeconds = report.inboundRTP[0]?.decoder?.totalDecodeTime.seconds ?? 0
             if let video = report.inboundRTP[0]?.video {

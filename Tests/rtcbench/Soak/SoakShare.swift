@@ -182,8 +182,8 @@ final class SoakShare {
         guard isPaused != self.isPaused else { return }
         self.isPaused = isPaused
         let (picture, sound) = (await room.contentShare.videoTrack, await room.contentShare.audioTrack)
-        picture?.isMuted = isPaused
-        sound?.isMuted = isPaused
+        picture?.isPaused = isPaused
+        sound?.isPaused = isPaused
     }
 
     private func membership(_ place: SoakPlace) throws -> RoomMembership {
@@ -213,7 +213,7 @@ final class SoakShare {
     /// Returns the number of frames that were sent to all viewers.
     func framesSent() async -> Int {
         for (number, seat) in seats {
-            let streams = await seat.viewer.session.connection.report().outboundRTP.values
+            let streams = await seat.viewer.session.connection.stats().outboundRTP.values
             seats[number]?.framesSent = Int(clamping: streams.reduce(0) { $0 + ($1.video?.framesSent ?? 0) })
         }
         return framesSentToFormer + seats.values.reduce(0) { $0 + $1.framesSent }

@@ -20,9 +20,17 @@ final class SoakViewer: Sendable {
         configuration.addresses = [.v4(0x7F00_0001)]
         session = try await AttendeeSession.viewing(as: AttendeeID("viewer-\(viewer)"), configuration: configuration)
         senses = SoakSenses(tiles: session.tiles, sounds: session.sounds)
-        session.add(observer: senses)
         session.tiles.add(observer: senses)
         session.sounds.add(observer: senses)
+        Task { [signals = await session.signals, senses] in
+            for await signal in signals {
+                switch signal {
+                case .state(let state): senses.note(state.rawValue)
+                case .restartNeeded: senses.note("needs-restart")
+                case .localCandidate, .localCandidatesEnded: continue
+                }
+            }
+        }
         Task { [session, senses] in
             do {
                 try await session.waitUntilEnd()
@@ -46,7 +54,6 @@ final class SoakViewer: Sendable {
 
     func leave() async {
         await session.leave()
-        session.remove(observer: senses)
         session.tiles.remove(observer: senses)
         session.sounds.remove(observer: senses)
     }
@@ -64,7 +71,7 @@ final class SoakViewer: Sendable {
 }
 
 /// The received video and audio of a viewer.
-final class SoakSenses: VideoTileObserver, RemoteSoundObserver, AttendeeSessionObserver {
+final class SoakSenses: VideoTileObserver, RemoteSoundObserver {
     struct State {
         var seen: Instant?
         var heard: Instant?
@@ -109,7 +116,7 @@ final class SoakSenses: VideoTileObserver, RemoteSoundObserver, AttendeeSessionO
         }
     }
 
-    private func note(_ event: String) {
+    fileprivate func note(_ event: String) {
         state.withLock { $0.events = $0.events.suffix(5) + [event] }
     }
 
@@ -123,6 +130,4 @@ final class SoakSenses: VideoTileObserver, RemoteSoundObserver, AttendeeSessionO
     func videoTileDidResume(_ tile: VideoTileState) { note("resumed") }
     func videoTileSizeDidChange(_ tile: VideoTileState) {}
     func remoteSoundDidAdd(_ sound: RemoteSound) { try? sounds.bind(Ears(self), toSound: sound.soundID) }
-    func sessionStateDidChange(to state: ConnectionState) { note(state.rawValue) }
-    func sessionNeedsRestart() { note("needs-restart") }
 }

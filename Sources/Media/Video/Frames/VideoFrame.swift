@@ -9,8 +9,8 @@ public struct VideoFrame: Sendable {
     /// The parts that differ from the frame before, in pixels of `buffer`; nil if the source does not know, empty for
     /// no change.
     public internal(set) var damage: [PixelRectangle]?
-    /// The target size before rotation, as ``VideoFormatAdapter`` computed it from a request. Encoders and files scale
-    /// the frame once, in the same step as its conversion.
+    /// The size that the picture is wanted at, before rotation: what `VideoFormatAdapter` made of a request. Whoever
+    /// encodes or writes the picture scales it once, where it converts it anyway.
     public internal(set) var outputSize: PixelSize
     /// Of a received frame, the time at which its sender captured it, since 1 January 1970 on the sender's clock. Nil
     /// if that is not known yet, and for all other frames. Audio uses the same clock: a frame belongs to the audio of

@@ -5,27 +5,16 @@ import SDP
 
 // `App RTCSHARE SNAPSHOT`: shares a source of its own to `rtcshare view`, which keeps a picture of it.
 
-/// A source that rtcshare knows nothing of.
-final class StripeSource: BroadcastingVideoSource {
-    let broadcaster = VideoBroadcaster(contentHint: .detail)
-    private let stripes = Stripes()
-
-    func send(frame: Int, at time: Duration) {
-        let size = PixelSize(width: stripes.width, height: stripes.height)
-        let buffer = PixelBuffer(size: size, format: .i420) { planes, strides in
-            for row in 0..<size.height {
-                let line = UnsafeMutableRawBufferPointer(rebasing: planes[0][row * strides[0]..<(row + 1) * strides[0]])
-                line.initializeMemory(as: UInt8.self, repeating: stripes.brightness(row: row, frame: frame))
-            }
-            for plane in planes[1...] { plane.initializeMemory(as: UInt8.self, repeating: 128) }
+/// Draws the stripes of a frame.
+func draw(_ stripes: Stripes, frame: Int) -> PixelBuffer {
+    let size = PixelSize(width: stripes.width, height: stripes.height)
+    return PixelBuffer(size: size, format: .i420) { planes, strides in
+        for row in 0..<size.height {
+            let line = UnsafeMutableRawBufferPointer(rebasing: planes[0][row * strides[0]..<(row + 1) * strides[0]])
+            line.initializeMemory(as: UInt8.self, repeating: stripes.brightness(row: row, frame: frame))
         }
-        broadcaster.send(VideoFrame(buffer: buffer, timestamp: time))
+        for plane in planes[1...] { plane.initializeMemory(as: UInt8.self, repeating: 128) }
     }
-}
-
-/// Hears of the share.
-final class Observer: ContentShareObserver {
-    func contentShareDidStart() { print("shared") }
 }
 
 /// What the viewer prints until it has written a whole answer.
@@ -48,24 +37,23 @@ var configuration = Connection.Configuration()
 configuration.addresses = [IPAddress("127.0.0.1")].compactMap { $0 }
 configuration.maxBitrate = .kilobitsPerSecond(1500)
 let session = try await AttendeeSession.offering(as: AttendeeID("outside"), configuration: configuration)
-let observer = Observer()
-session.contentShare.add(observer: observer)
-let offer = try await session.connection.createOffer()
+let events = await session.contentShare.events
+Task {
+    for await case .started in events { print("shared") }
+}
+let offer = try await session.connection.offer()
 print("media offered: \(SDP.SessionDescription(text: offer).mediaCount)")
 
-let source = StripeSource()
+let stripes = Stripes()
+let source = try CustomCapturer(
+    size: PixelSize(width: stripes.width, height: stripes.height), framesPerSecond: 15, contentHint: .detail
+) { [stripes] tick in draw(stripes, frame: tick.number) }
 try await session.contentShare.start(
-    source: source, configuration: LocalVideoConfiguration(maxBitrate: .kilobitsPerSecond(1000), maxFramerate: 15))
+    capturing: source, configuration: LocalVideoConfiguration(maxBitrate: .kilobitsPerSecond(1000), maxFramerate: 15))
 let (viewer, answer) = try view(offer, with: arguments[1], snapshot: arguments[2])
-try await session.connection.setRemoteDescription(answer: answer)
-let start = ContinuousClock.now
-var frame = 0
-while viewer.isRunning {
-    source.send(frame: frame, at: ContinuousClock.now - start)
-    frame += 1
-    try await Task.sleep(for: .milliseconds(66))
-}
-let sent = await session.statistics().first { $0.type == .outboundRTP }?.integer("framesSent") ?? 0
+try await session.connection.accept(answer: answer)
+while viewer.isRunning { try await Task.sleep(for: .milliseconds(66)) }
+let sent = await session.stats().outboundRTP.values.first?.framesSent ?? 0
 print("frames sent: \(sent > 0 ? "some" : "none"); the viewer ended with \(viewer.terminationStatus)")
 await session.leave()
 exit(viewer.terminationStatus)
