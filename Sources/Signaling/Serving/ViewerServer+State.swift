@@ -7,8 +7,9 @@ extension ViewerServer {
     /// How often pages hear that the server is there.
     private static let heartbeatInterval = Duration.seconds(10)
 
-    /// Tells viewers' pages the present state of the share.
-    package func refresh() {
+    /// Sends viewers' pages the present state of the share. Changes that wait together are sent together: a thousand viewers
+    /// who join are not a million messages.
+    func updatePages() {
         guard !isUpdatingPages, !hasEnded else { return }
         isUpdatingPages = true
         SharingActor.post { [weak self] in self?.sendToPages() }

@@ -141,7 +141,7 @@ extension RunningShare {
     /// Shows a source with the share's sound: the content's, or a slate.
     private func show(_ source: any VideoSource, canWait: Bool, isPaused: Bool) async throws {
         // A new track of the room is not muted. This track can be.
-        sounds.track?.isPaused = isSoundMuted
+        sounds.track?.isPaused = sounds.isAudioMuted || isPaused
         try await output.showContent(
             source, canWait: canWait, audio: sounds.track, configuration: parameters,
             audioConfiguration: LocalAudioConfiguration(
