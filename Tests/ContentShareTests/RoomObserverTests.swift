@@ -43,8 +43,8 @@ import Testing
             Step(name: "a viewer connects", reports: ["1 connecting", "1 connected"]) {
                 seat = try await fixture.seat("bob")
             },
-            Step(name: "the video is muted", reports: ["room"]) { room.contentShare.videoTrack?.isMuted = true },
-            Step(name: "the video is unmuted", reports: ["room"]) { room.contentShare.videoTrack?.isMuted = false },
+            Step(name: "the video is muted", reports: ["room"]) { room.contentShare.videoTrack?.isPaused = true },
+            Step(name: "the video is unmuted", reports: ["room"]) { room.contentShare.videoTrack?.isPaused = false },
             Step(name: "another destination", reports: ["room"]) {
                 room.join(design)
                 try room.changeDestination(to: .subgroup(design))
