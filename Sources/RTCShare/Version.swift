@@ -1,4 +1,5 @@
-/// The library's version, and the command line's, as [semantic versioning](https://semver.org) counts: `RTCShare.version`.
+/// The version of the library and of the command line, as a [semantic version](https://semver.org): `RTCShare.version`.
 ///
-/// What is public stays as it is until the first of the three numbers changes; before 1.0, until the second does.
+/// Public symbols stay compatible until the first number changes. Before 1.0, they stay compatible until the second
+/// number changes.
 public let version = "0.9.0"
