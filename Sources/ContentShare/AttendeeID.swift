@@ -1,20 +1,20 @@
 package import RTCShareWireFormat
 
-/// Who a media stream belongs to: an attendee (`alice`), or what an attendee shares (`alice#content`).
+/// The owner of a media stream: an attendee (`alice`), or the content of an attendee (`alice#content`).
 ///
-/// An id is split at its last `#`: before it the base, behind it the modality. `content` is the one modality known;
-/// what follows a `#` otherwise is part of the name.
+/// An id is split at its last `#`, into a base and a modality. The only known modality is `content`. Any other text
+/// after a `#` is part of the base.
 public struct AttendeeID: Hashable, Sendable {
-    /// The id as it stands in `a=msid` and in a conference's roster.
+    /// The id in `a=msid` and in a conference's roster.
     public let rawValue: String
-    /// The attendee, without the modality.
+    /// The attendee's id, without the modality.
     public let base: String
     /// The modality of the id.
     public let modality: Modality
 
     /// The modality of an id.
     public enum Modality: Sendable {
-        /// The attendee in person.
+        /// The attendee's camera and microphone.
         case attendee
         /// The content that the attendee shares.
         case content
@@ -22,10 +22,11 @@ public struct AttendeeID: Hashable, Sendable {
 
     private static let separator: Character = "#"
     private static let contentSuffix = "content"
-    /// The longest id of a media stream (RFC 8830 §2). An attendee who shares needs room for `#content` in it.
+    /// The maximum number of bytes of a media stream's id (RFC 8830 §2). It includes `#content` for an attendee who
+    /// shares.
     public static let maximumLength = 64
 
-    /// Takes an id apart. Its characters are those of an SDP token (RFC 8866 §9), as RFC 8830 asks of a stream's id.
+    /// Parses an id. Its characters are those of an SDP token (RFC 8866 §9), as RFC 8830 requires for a stream's id.
     public init(_ text: some StringProtocol) throws(AttendeeIDError) {
         let text = String(text)
         guard !text.isEmpty else { throw .empty }
@@ -44,19 +45,19 @@ public struct AttendeeID: Hashable, Sendable {
         rawValue = text
     }
 
-    /// The id for a person's name in any script, also with `#content` behind the name. Bytes that an SDP token can't have are
-    /// percent-encoded (RFC 3986 §2.1), as in `J%C3%B6rg` for `Jörg`.
+    /// Creates the id for a person's name in any script, with or without `#content` after it. Bytes that an SDP token
+    /// can't have are percent-encoded (RFC 3986 §2.1), as in `J%C3%B6rg` for `Jörg`.
     public init(named name: some StringProtocol) throws(AttendeeIDError) {
         try self.init(name.percentEncoded { $0 != UInt8(ascii: "%") && Self.isTokenByte($0) })
     }
 
-    /// The attendee's name for people: the base without percent-encoding.
+    /// The attendee's name as it is shown: the base without percent-encoding.
     public var name: String { base.percentDecoded?.printable ?? base }
 
-    /// The id for people.
+    /// The name as it is shown, with `#content` for content.
     package var label: String { modality == .content ? "\(name)\(Self.separator)\(Self.contentSuffix)" : name }
 
-    /// Stands for a peer's media that no id names.
+    /// Returns an id for media of a peer that has no valid id.
     static func unnamed(receiver: Int, isContent: Bool) -> AttendeeID {
         AttendeeID(base: "receiver-\(receiver + 1)", modality: isContent ? .content : .attendee)
     }
@@ -67,7 +68,7 @@ public struct AttendeeID: Hashable, Sendable {
         rawValue = modality == .content ? "\(base)\(Self.separator)\(Self.contentSuffix)" : base
     }
 
-    /// The id of what this attendee shares; of content, itself.
+    /// The id of the content that this attendee shares. For content, this id.
     public var content: AttendeeID {
         get throws(AttendeeIDError) {
             modality == .content ? self : try AttendeeID("\(rawValue)\(Self.separator)\(Self.contentSuffix)")
@@ -83,31 +84,31 @@ public struct AttendeeID: Hashable, Sendable {
 }
 
 extension AttendeeID: CustomStringConvertible {
-    /// The id as it stands in `a=msid`.
+    /// The id in `a=msid`.
     public var description: String { rawValue }
 }
 
-/// Why a text is no attendee's id.
+/// The reason why a text is not an attendee's id.
 public enum AttendeeIDError: Error, Hashable, Sendable {
-    /// There is nothing.
+    /// The text is empty.
     case empty
-    /// Nothing stands before `#content`.
+    /// The name before `#content` is missing.
     case emptyBase(String)
-    /// It is longer than ``AttendeeID/maximumLength``.
+    /// The text is longer than ``AttendeeID/maximumLength``.
     case tooLong(length: Int)
-    /// It names what an attendee shares, where an attendee is meant.
+    /// The text is the id of content, but an attendee is expected.
     case content(String)
-    /// A character that no SDP token may have.
+    /// The text has a character that an SDP token can't have.
     case character(Character, in: String)
 }
 
 extension AttendeeIDError: CustomStringConvertible {
-    /// The failure, its reason and its remedy.
+    /// The failure with its reason and its remedy.
     public var description: String { explanation.text }
 }
 
 extension AttendeeIDError: ExplainedError {
-    /// The problem and, separately, a valid value.
+    /// The problem, and separately a valid value.
     package var explanation: Explanation {
         switch self {
         case .empty: Explanation("an attendee's name can't be empty", remedy: Self.example)

@@ -6,51 +6,51 @@ public import RTCShareTransport
 internal import RTCShareVideoCoding
 public import RTCShareWireFormat
 
-/// An attendee on a connection: shares content, sends an own picture and voice, and sees what the peer sends.
+/// An attendee on a connection, who shares content, sends camera and microphone, and receives the peer's media.
 ///
-///     content ──▶ alice#content ─┐                        ┌─▶ tiles ──▶ sinks
-///     camera ───▶ alice ─────────┼─▶ connection ◀──────▶ ─┤
-///     voice ────▶ alice ─────────┘                        └─▶ sounds ─▶ sinks
+///     content ─────▶ alice#content ─┐                        ┌─▶ tiles ──▶ sinks
+///     camera ──────▶ alice ─────────┼─▶ connection ◀──────▶ ─┤
+///     microphone ──▶ alice ─────────┘                        └─▶ sounds ─▶ sinks
 ///
-/// It is the one reader of what the connection tells.
+/// No other object reads the connection's events.
 @SharingActor public final class AttendeeSession {
     /// The local attendee.
     public nonisolated let attendee: AttendeeID
-    /// The session's connection, for descriptions and statistics.
+    /// The connection to the peer, for descriptions and statistics.
     public nonisolated let connection: Connection
-    /// Shares the attendee's content.
+    /// The share of the attendee's content.
     public nonisolated let contentShare: ContentShareController
-    /// The pictures that the peer sends.
+    /// The videos that the peer sends.
     public nonisolated let tiles: VideoTileController
-    /// The sound that the peer sends.
+    /// The audio that the peer sends.
     public nonisolated let sounds: RemoteSoundController
-    /// The attendee's own picture and voice.
+    /// The attendee's camera and microphone.
     private let own: OwnMedia
-    /// Hands on what the peer sends, until it is gone.
+    /// The task that passes the peer's media on, until they end.
     private let reception: Task<Void, Never>
     /// The state of the connection. After the last one, nothing more is reported.
     public private(set) var state = ConnectionState.new
-    /// Why the connection failed; nil if it did not.
+    /// The reason why the connection failed. Nil if it did not fail.
     public private(set) var failure: (any Error)?
     /// The readers of ``signals``.
     private let readers = ObserverList<ConnectionEvents<ConnectionSignal>>()
     /// The signals beside the state that still hold.
     private var pending: [ConnectionSignal] = []
-    /// The end, under way or over.
+    /// The task that ends the session, which may have finished. Nil before that.
     private var ending: Task<Void, Never>?
-    /// The time at which it got that state.
+    /// The time of the last change of the state.
     package private(set) var stateSince = MonotonicClock.now
-    /// Called with each new state, after the observers.
+    /// A closure that gets each new state, after the observers.
     var onStateChange: (@SharingActor (ConnectionState) -> Void)?
-    /// The session that this one was connected to by ``connect(to:)``, and the one that connected to this one.
+    /// The session to which ``connect(to:)`` connected this one, and the session that connected to this one.
     private weak var viewer: AttendeeSession?
     private weak var presenter: AttendeeSession?
-    /// The content of other attendees, in whose name this one shares.
+    /// The shares of other attendees' content over this connection.
     private var otherShares: [AttendeeID: ContentShareController] = [:]
-    /// What the offer announces, where this session drew it itself.
+    /// The identity in the offer. Nil if this session did not create it.
     let identity: LocalIdentity?
 
-    /// The attendee on a connection, of which it reads the events from now on.
+    /// Creates the session of an attendee on a connection, and reads the connection's events from now on.
     package nonisolated convenience init(attendee: AttendeeID, connection: Connection) throws(AttendeeIDError) {
         guard attendee.modality == .attendee else { throw .content(attendee.rawValue) }
         self.init(
@@ -58,7 +58,7 @@ public import RTCShareWireFormat
         )
     }
 
-    /// Whose content is shared on a connection, which may be one of many.
+    /// Creates the session of a share's attendee on a connection. The share may have more connections.
     nonisolated init(connection: Connection, contentShare: ContentShareController, identity: LocalIdentity? = nil) {
         let attendee = contentShare.attendee
         self.attendee = attendee
@@ -69,7 +69,7 @@ public import RTCShareWireFormat
         tiles = VideoTileController()
         sounds = RemoteSoundController()
         let (signals, media) = (connection.signals, connection.receiveMedia())
-        // It keeps nobody alive: a session that is released closes its connection.
+        // The task does not retain the session, because a session that is released closes its connection.
         reception = Task { @SharingActor [weak tiles, weak sounds] in
             for await event in media {
                 await tiles?.handle(event)
@@ -84,7 +84,7 @@ public import RTCShareWireFormat
 
     deinit { readers.forEach { $0.finish() } }
 
-    /// Opens a connection as the one who offers, for the attendee's content and what else `media` names.
+    /// Opens a connection as the offerer, for the media that the attendee can send.
     public static func offering(
         as attendee: AttendeeID, media: Set<SharedMedia> = [.content],
         configuration: Connection.Configuration = Connection.Configuration()
@@ -97,7 +97,7 @@ public import RTCShareWireFormat
             contentShare: try ContentShareController(attendee: attendee, connection: connection), identity: identity)
     }
 
-    /// Opens a connection as one who answers, and sees what others share.
+    /// Opens a connection as the answerer, which receives the peer's media.
     public static func viewing(
         as attendee: AttendeeID, configuration: Connection.Configuration = Connection.Configuration()
     ) async throws -> AttendeeSession {
@@ -106,8 +106,8 @@ public import RTCShareWireFormat
         return try AttendeeSession(attendee: attendee, connection: connection)
     }
 
-    /// Opens a connection as one who offers to receive so many pictures and sounds, and sees what others share: for players
-    /// (W3C `addTransceiver`, recvonly).
+    /// Opens a connection as an offerer that receives the given numbers of videos and audio streams, for players (W3C
+    /// `addTransceiver`, recvonly).
     public static func receiving(
         as attendee: AttendeeID, pictures: Int = 1, sounds: Int = 1,
         configuration: Connection.Configuration = Connection.Configuration()
@@ -124,9 +124,8 @@ public import RTCShareWireFormat
         }
     }
 
-    /// The states of the connection, beginning with the present one and ending with a state that is over. Each call gives a
-    /// sequence of its own, for one reader. If the reader is slow, it misses states that passed meanwhile, and can get a state
-    /// twice.
+    /// The states of the connection, from the current one to one that is over. Each call returns a new sequence, for
+    /// one reader. A slow reader misses states that have passed, and can get a state twice.
     public var states: some AsyncSequence<ConnectionState, Never> & Sendable {
         signals.compactMap { if case .state(let state) = $0 { state } else { nil } }
     }
@@ -151,7 +150,7 @@ public import RTCShareWireFormat
         signals.compactMap { if case .restartNeeded = $0 { () } else { nil } }
     }
 
-    /// The states, and what else happens to the connection, in order; see ``states``.
+    /// The states and the other events of the connection, in order. See ``states``.
     package var signals: ConnectionEvents<ConnectionSignal>.Stream {
         let reader = ConnectionEvents<ConnectionSignal>()
         reader.append(.state(state))
@@ -160,8 +159,9 @@ public import RTCShareWireFormat
         return reader.stream
     }
 
-    /// Shares content in another attendee's name over the same connection: for a program that presents for several. An
-    /// attendee has one share; a connection carries at most ``ContentShareController/maximumShares``.
+    /// Returns the share of another attendee's content over the same connection, for a program that presents for
+    /// several attendees. Each attendee has one share. A connection carries at most
+    /// ``ContentShareController/maximumShares``.
     public func contentShare(of other: AttendeeID) async throws -> ContentShareController {
         guard other.modality == .attendee else { throw AttendeeIDError.content(other.rawValue) }
         try checkOpen()
@@ -172,18 +172,18 @@ public import RTCShareWireFormat
         return share
     }
 
-    /// Whether it has ended, or is about to.
+    /// Whether the session has ended or is ending.
     package var isOver: Bool { ending != nil }
 
-    /// Whether there is, or was, a viewer.
+    /// Whether the connection was ever connected, or the session is over.
     var hasBegun: Bool { state.hasConnected || isOver }
 
     private var shares: [ContentShareController] { [contentShare] + otherShares.values }
 
-    // MARK: Own picture and voice
+    // MARK: Camera and microphone
 
-    /// Sends what `source` shows as the attendee's own picture; replaces the source where one is sent already. The
-    /// source is started by whoever made it. What the offer had no place for is sent from the next offer and its answer on.
+    /// Sends video from `source` as the attendee's camera, instead of the source that it sends now. The caller starts
+    /// the source. If the last offer has no media section for it, it is sent after the next offer and answer.
     public func startLocalVideo(
         source: any VideoSource, configuration: LocalVideoConfiguration = LocalVideoConfiguration()
     ) async throws(ContentShareError) {
@@ -191,10 +191,10 @@ public import RTCShareWireFormat
         try await own.startVideo(source, configuration, over: [connection])
     }
 
-    /// Sends no own picture any more. The encoder's thread removes its sink from the source soon after this returns.
+    /// Stops sending the camera. The encoder's thread removes its sink from the source soon after this returns.
     public func stopLocalVideo() { own.stopVideo() }
 
-    /// Sends `source` as the attendee's own voice; replaces the source where one is sent already.
+    /// Sends audio from `source` as the attendee's microphone, instead of the source that it sends now.
     public func startLocalAudio(
         source: any AudioSource, configuration: LocalAudioConfiguration = LocalAudioConfiguration()
     ) async throws(ContentShareError) {
@@ -202,26 +202,26 @@ public import RTCShareWireFormat
         try await own.startAudio(source, configuration, over: [connection])
     }
 
-    /// Sends no own voice any more. The encoder's thread removes its sink from the source soon after this returns.
+    /// Stops sending the microphone. The encoder's thread removes its sink from the source soon after this returns.
     public func stopLocalAudio() { own.stopAudio() }
 
-    /// The attendee's own voice, to mute it or to set its volume; nil where none is sent.
+    /// The track of the microphone, to mute it or set its volume. Nil if it is not sent.
     public var localAudioTrack: AudioTrack? { own.audioTrack }
 
-    /// The attendee's own picture, to mute it or to adapt its format; nil where none is sent.
+    /// The track of the camera, to mute it or adapt its format. Nil if it is not sent.
     public var localVideoTrack: VideoTrack? { own.videoTrack }
 
-    /// What of this attendee's media the viewer's newest answer declines: of what was started, the rest being nobody's loss.
+    /// Returns the media of this attendee that were started and that the viewer's newest answer declines.
     public func refusedMedia() async -> Set<SharedMedia> {
         await contentShare.refusedMedia(of: connection).union(await own.refusedMedia(on: connection))
     }
 
     // MARK: A recording
 
-    /// Records what the peer sends from now on, until `recorder` is closed: each picture and each sound in a track with
-    /// its attendee's id. Nothing is decoded for that.
+    /// Records the received media from now on, until `recorder` is closed: each video and each audio stream in a track
+    /// with its attendee's id. Recording decodes nothing.
     ///
-    /// Where pictures have come for ten seconds without a place to seek to, the peer is asked for one.
+    /// If no key frame has arrived for ten seconds and 300 frames, one is requested, so that players can seek.
     public func recordReceived(to recorder: WebMRecorder) {
         let source = recorder.addSource()
         tiles.record(to: source)
@@ -230,10 +230,10 @@ public import RTCShareWireFormat
 
     // MARK: The connection
 
-    /// Connects this session to one that views, where both are in one process: makes an offer, and takes the answer. Called
-    /// again, it offers what has changed since; where there is nothing to send on any more, the offer finds another way.
+    /// Connects this session to a viewing one in the same process, with an offer and its answer. Another call offers
+    /// the changes since the last one. If the route is lost, the offer restarts ICE.
     ///
-    /// From then on, when either connection has lost its way, this session offers another one by itself.
+    /// If either connection loses its route after that, this session makes another offer without a call.
     public func connect(to viewer: AttendeeSession) async throws {
         self.viewer = viewer
         viewer.setPresenter(self)
@@ -252,22 +252,23 @@ public import RTCShareWireFormat
         return await viewer.connection.needsRestart
     }
 
-    /// Finds another way to the session at the other end, where that is in this process.
+    /// Finds another route to the connected session, if that is in this process.
     private func reconnect() async {
         guard !isOver else { return }
         if let presenter { return await presenter.reconnect() }
         guard let viewer, await isPathLost(to: viewer) else { return }
-        // Where it does not succeed, the connection fails in its time and says why.
+        // If that fails, the connection fails after its timeout, with a reason.
         try? await connect(to: viewer)
     }
 
-    /// Has the peer stop sending what an attendee sends, or send it again: picture and sound, and of nobody else. The tile goes,
-    /// and comes back; a sender without other viewers encodes nothing meanwhile. To keep the tile and its last picture, and
-    /// save no more than decoding, pause it: ``VideoTileController/pause(tile:)``.
+    /// Stops or resumes receiving an attendee's video and audio. If it is stopped, the attendee's tile is removed, and
+    /// a sender without other viewers does not encode. If it resumes, a new tile is added.
+    /// ``VideoTileController/pause(tile:)`` keeps the tile and its last frame instead, and saves only decoding.
     ///
-    /// The peer learns of it by the next descriptions, in which the sections are `inactive` (RFC 8829), as any peer
-    /// understands. Sessions that were connected by ``connect(to:)`` exchange them at once. Others hand on an offer of
-    /// ``connection`` and its answer, or answer the peer's next offer. An attendee of whom the peer sends nothing is left as is.
+    /// The peer learns of this from the next descriptions, in which the media sections are `inactive` (RFC 8829), so
+    /// any peer understands it. Sessions that ``connect(to:)`` connected exchange descriptions at once. Other sessions
+    /// pass on an offer of ``connection`` and its answer, or answer the peer's next offer. If the peer sends nothing of
+    /// this attendee, the call changes nothing.
     public func setReceiving(_ isReceiving: Bool, of attendee: AttendeeID) async throws {
         try checkOpen()
         let media = await connection.remoteMedia
@@ -278,16 +279,18 @@ public import RTCShareWireFormat
         try await presenter?.connect(to: self)
     }
 
-    /// Returns when the peer has left or ``leave()`` was called; throws where the connection failed.
-    /// A task that is cancelled waits no longer, and throws `CancellationError`; the session goes on.
+    /// Waits until the peer leaves or ``leave()`` is called.
+    ///
+    /// - Throws: The reason if the connection failed. `CancellationError` if the task is cancelled, which does not end
+    ///   the session.
     public func waitUntilEnd() async throws {
         for await _ in states {}
         guard state.isOver else { throw CancellationError() }
         if let failure { throw failure }
     }
 
-    /// Lets what is queued leave, says goodbye and closes the connection. The encoders' threads remove their sinks from what was
-    /// sent soon after this returns; what was received gives its sinks nothing more.
+    /// Sends the queued packets and an RTCP BYE, and closes the connection. The encoders' threads remove their sinks
+    /// from the sources soon after this returns. The sinks of received media get no more frames.
     public func leave() async {
         await end(.ok)
         await connection.drainQueue()
@@ -305,7 +308,7 @@ public import RTCShareWireFormat
     private func handle(_ signal: ConnectionSignal) async {
         switch signal {
         case .state(.closed):
-            // What it sent before is still shown.
+            // Frames that the peer sent before it left are delivered first.
             await reception.value
             await end(.closedByPeer)
         case .state(.failed):
@@ -316,7 +319,7 @@ public import RTCShareWireFormat
         case .state(let state): change(to: state)
         case .restartNeeded:
             report(signal)
-            // Not waited for: each of two sessions may be asking the other.
+            // A wait could block both sessions, because each can ask the other to reconnect.
             Task { await reconnect() }
         case .localCandidate, .localCandidatesEnded: report(signal)
         }
@@ -351,7 +354,7 @@ public import RTCShareWireFormat
     private func finish(_ status: ContentShareStatus, _ failure: (any Error)?) async {
         own.end()
         for controller in shares { controller.connectionEnded(connection, status) }
-        // Observers get what is being handled before the end.
+        // Observers get the event that is being handled before they get the end.
         reception.cancel()
         await reception.value
         await tiles.end()
@@ -372,18 +375,18 @@ public struct LocalCandidate: Sendable, Hashable {
     public let usernameFragment: String
 }
 
-/// What an attendee may send over a connection.
+/// The media that an attendee can send over a connection.
 public enum SharedMedia: Sendable, Hashable, CaseIterable {
-    /// The picture of what is shared.
+    /// The video of the shared content.
     case content
-    /// The sound of what is shared.
+    /// The audio of the shared content.
     case contentAudio
-    /// The attendee's own picture.
+    /// The attendee's camera.
     case camera
-    /// The attendee's own voice.
+    /// The attendee's microphone.
     case microphone
 
-    /// What it takes where nothing else is said.
+    /// The bitrate that the medium is sent with if the program sets none.
     public var defaultBitrate: DataRate {
         switch self {
         case .content: VideoDefaults.content.bitrate
@@ -393,7 +396,7 @@ public enum SharedMedia: Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The sections of a description with these, in the order in which all of ours are.
+    /// Returns the media sections of a description with these media, in the order that all of our descriptions have.
     package static func kinds(
         _ media: Set<SharedMedia>, of attendee: AttendeeID
     ) throws(AttendeeIDError) -> [LocalIdentity.MediaKind] {

@@ -1,5 +1,5 @@
-// What a program needs for a share, a viewer, a source or a sink of its own, and a room. Of the modules beneath, only what
-// is named in these is public: all else is the package's own.
+// These modules have everything that a program needs for a share, a viewer, its own source or sink, and a room. Of the
+// modules below them, only types that these use are public. All others are internal to the package.
 
 @_exported public import RTCShareAudioCoding
 @_exported public import RTCShareCapture
@@ -13,7 +13,7 @@
 @_exported public import RTCShareTransport
 @_exported public import RTCShareVideoCoding
 
-// Of the wire's formats, what a configuration is written in.
+// Of the wire format, only the types of configurations are exported.
 @_exported public import struct RTCShareWireFormat.DataRate
 @_exported public import enum RTCShareWireFormat.IPAddress
 @_exported public import struct RTCShareWireFormat.TransportAddress

@@ -7,7 +7,7 @@ import Testing
         arguments: [
             ("alice", "alice", AttendeeID.Modality.attendee),
             ("alice#content", "alice", .content),
-            // The last # counts, and a modality that is not known is part of the name.
+            // The last # counts, and an unknown modality is part of the base.
             ("a#b#content", "a#b", .content),
             ("alice#video", "alice#video", .attendee),
             ("alice#", "alice#", .attendee),
@@ -21,14 +21,14 @@ import Testing
         #expect(id.modality == modality)
     }
 
-    @Test("What an attendee shares has the attendee's id with #content behind it")
+    @Test("The id of an attendee's content is the attendee's id with #content after it")
     func contentID() throws {
         #expect(try AttendeeID("alice").content.rawValue == "alice#content")
         #expect(try AttendeeID("alice#content").content.rawValue == "alice#content")
     }
 
     @Test(
-        "A name in any script is carried as a token, and read again",
+        "A name in any script is encoded as a token and decoded again",
         arguments: [
             ("alice", "alice"), ("Jörg Müller", "J%C3%B6rg%20M%C3%BCller"), ("山田", "%E5%B1%B1%E7%94%B0"),
             ("100%", "100%25"), ("%41", "%2541"), ("a\u{301}/b", "a%CC%81%2Fb"),
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(
-        "An id that is not percent-encoded text is its own name, and controls nothing",
+        "An id that is not percent-encoded text is its own name, without control characters",
         arguments: [
             ("50%", "50%"), ("%zz", "%zz"), ("%+1", "%+1"), ("%FF", "%FF"), ("a%0Ab%1B", "a\u{FFFD}b\u{FFFD}"),
         ])
@@ -50,7 +50,7 @@ import Testing
         #expect(try AttendeeID(id).name == name)
     }
 
-    @Test("Ids that can't be are refused with the reason")
+    @Test("An invalid id is rejected with the reason")
     func refusals() {
         #expect(throws: AttendeeIDError.empty) { try AttendeeID("") }
         #expect(throws: AttendeeIDError.emptyBase("#content")) { try AttendeeID("#content") }
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(
-        "A character that no SDP token has is refused (RFC 8866 9)",
+        "A character that an SDP token can't have is rejected (RFC 8866 9)",
         arguments: [
             " ", "\r\n", "\"", "(", ")", ",", "/", ":", ";", "<", "=", ">", "?", "@", "[", "\\", "]", "ä", "\0",
         ])

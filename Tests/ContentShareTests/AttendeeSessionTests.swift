@@ -8,10 +8,10 @@ import Testing
 
 @testable import RTCShareContentShare
 
-/// Sharing and viewing, over real sockets.
+/// Sessions that share and view over real sockets.
 @Suite(.timeLimit(.minutes(2)))
 struct AttendeeSessionTests {
-    @Test("Content, its sound, camera and voice arrive at once, each as its own")
+    @Test("Content, its audio, camera and microphone arrive at the same time as separate media")
     func everythingAtOnce() async throws {
         let pair = try await Pair([.content, .contentAudio, .camera, .microphone])
         let screen = try pattern(320, 180)
@@ -40,7 +40,7 @@ struct AttendeeSessionTests {
         await pair.sounds.hear(1000, of: "alice")
         #expect(await Set(pair.bob.sounds.sounds.map(\.attendeeID.rawValue)) == ["alice", "alice#content"])
         #expect(pair.sharing.log.entries == [.didStart])
-        // Each is counted for itself.
+        // Each stream has its own counts.
         let streams = await pair.bob.stats().inboundRTP.values
         #expect(streams.count { $0.decoder?.framesDecoded ?? 0 > 0 } == 2)
         #expect(streams.count { $0.jitterBuffer?.totalSamplesReceived ?? 0 > 0 } == 2)
@@ -50,7 +50,7 @@ struct AttendeeSessionTests {
         for source in [music, voice] { source.stop() }
     }
 
-    @Test("Starting again replaces the source, and the viewer's tile stays")
+    @Test("A second start replaces the source in the same tile")
     func startingReplacesSource() async throws {
         let pair = try await Pair()
         let first = try pattern(320, 180)
@@ -65,7 +65,7 @@ struct AttendeeSessionTests {
         let summary = tile == nil ? await pair.summary() : ""
         #expect(tile?.tileID == 1 && tile?.size == second.captureFormat.size, "\(summary)")
         let pictures = await pair.tiles.pictures.wait { $0.count { $0.size == second.captureFormat.size } >= 3 }
-        // Nothing of the first comes once the second was seen.
+        // After the second source is seen, no frame of the first one arrives.
         let change = try #require(pictures.firstIndex { $0.size == second.captureFormat.size })
         #expect(pictures[change...].allSatisfy { $0.size == second.captureFormat.size && $0.counter != nil })
         #expect(pair.tiles.kindsButPauses == [.added, .resized])
@@ -77,7 +77,7 @@ struct AttendeeSessionTests {
         second.stop()
     }
 
-    @Test("Stopping removes the tile, and what is shared then is a new one, without a look at the old")
+    @Test("A stop removes the tile, and the next share has a new tile without a frame of the old one")
     func stoppingRemovesTile()
         async throws
     {
@@ -85,7 +85,7 @@ struct AttendeeSessionTests {
         let source = CustomVideoSource()
         try await pair.alice.contentShare.start(source: source)
         #expect(await pair.alice.contentShare.isSharing)
-        // Before there is a viewer nobody takes frames: the source is asked for some until one was sent.
+        // Before there is a viewer, no frames are encoded. The source is asked for frames until one was sent.
         let frames = Task {
             while !Task.isCancelled {
                 source.capture(grey(320, 180, luma: 200))
@@ -114,7 +114,7 @@ struct AttendeeSessionTests {
         await pair.end()
     }
 
-    @Test("A muted track pauses its tile, and goes on; one that is switched off is black")
+    @Test("A muted track pauses its tile until it is unmuted, and a disabled track is black")
     func mutedTrackPauses() async throws {
         let pair = try await Pair([.camera])
         let face = try pattern(192, 144)
@@ -130,7 +130,7 @@ struct AttendeeSessionTests {
         track.isEnabled = true
         await pair.tiles.pictures.wait { $0.last?.counter != nil }
         #expect(pair.tiles.kindsWithPausesOnce == [.added, .paused, .resumed])
-        // A muted track that is replaced leaves nothing of its mute behind.
+        // The track that replaces a muted track is not muted.
         track.isPaused = true
         let other = try pattern(256, 144)
         try await pair.alice.startLocalVideo(source: other)
@@ -143,7 +143,7 @@ struct AttendeeSessionTests {
         other.stop()
     }
 
-    @Test("A source without a picture is reported after its time, and shared once it has one")
+    @Test("A source without a frame is reported after the timeout, and shared when it has one")
     func silentSource() async throws {
         let pair = try await Pair()
         let source = CustomVideoSource()
@@ -158,7 +158,7 @@ struct AttendeeSessionTests {
         await pair.end()
     }
 
-    @Test("A viewer has the sender stop sending to it, which encodes nothing then, and send again")
+    @Test("A viewer stops and resumes the media of its sender, which does not encode in between")
     func receiving() async throws {
         let pair = try await Pair([.content, .camera])
         let (screen, face) = (try pattern(192, 144), try pattern(256, 144))
@@ -177,7 +177,7 @@ struct AttendeeSessionTests {
         await pair.tiles.pictures.wait(count: seen + 15)
         #expect(pair.tiles.pictures.entries.dropFirst(seen + 1).allSatisfy { $0.size.width == 256 })
         #expect(await encoded() == atRest && atRest != nil)
-        // The share goes on, for others and for this viewer; another source is no reason to send it.
+        // The share continues, for others and for this viewer. Another source does not resume it.
         #expect(await pair.alice.contentShare.isSharing)
         try await pair.alice.contentShare.start(source: screen)
         try await pair.bob.setReceiving(true, of: content)
@@ -189,7 +189,7 @@ struct AttendeeSessionTests {
         face.stop()
     }
 
-    @Test("A viewer's own offer has the sender stop sending to it, and send again")
+    @Test("A viewer's offer stops and resumes the media of its sender")
     func receivingByOffer() async throws {
         let pair = try await Pair(connects: false)
         let (alice, bob) = (pair.alice.connection, pair.bob.connection)
@@ -216,14 +216,14 @@ struct AttendeeSessionTests {
             }, timestamp: .zero)
     }
 
-    @Test("A source that is muted from the start is waited for, and shared once it is not")
+    @Test("A source that is muted from the start is shared when it is unmuted")
     func mutedFromStart() async throws {
         let (muted, silent) = (try await Pair(), try await Pair())
         let window = CustomVideoSource()
         window.broadcaster.isMuted = true
         try await muted.alice.contentShare.start(source: window)
         try await silent.alice.contentShare.start(source: CustomVideoSource())
-        // The other's time is over; this one began before.
+        // The timeout of the other source is over, and this one started earlier.
         await silent.sharing.log.wait(count: 1)
         #expect(muted.sharing.log.entries.isEmpty)
         #expect(await muted.alice.contentShare.isSharing)
@@ -236,7 +236,7 @@ struct AttendeeSessionTests {
         await silent.end()
     }
 
-    @Test("Two starts at once are two events, of one share")
+    @Test("Two starts at the same time cause two events of one share")
     func twoStarts() async throws {
         let pair = try await Pair()
         let screen = try pattern(192, 144)
@@ -253,7 +253,7 @@ struct AttendeeSessionTests {
         screen.stop()
     }
 
-    @Test("An attendee shares once over a connection, and a connection carries so many shares")
+    @Test("A connection carries one share of each attendee, and a limited number of shares")
     func shareLimits() async throws {
         let pair = try await Pair(connects: false)
         let source = CustomVideoSource()
@@ -266,14 +266,14 @@ struct AttendeeSessionTests {
         try await second.start(source: source)
         let third = try ContentShareController(attendee: AttendeeID("dave"), connection: pair.alice.connection)
         await #expect(throws: ContentShareError.tooManyShares(limit: 2)) { try await third.start(source: source) }
-        // Refused calls leave those that share as they were.
+        // Rejected calls do not affect the running shares.
         #expect(await pair.alice.contentShare.isSharing)
         #expect(await second.isSharing)
         #expect(await !third.isSharing)
         await pair.end()
     }
 
-    @Test("Size, rate and hint change while it runs, in the same tile")
+    @Test("Size, frame rate and content hint change during the share, in the same tile")
     func liveConfiguration() async throws {
         let pair = try await Pair()
         let screen = try pattern(320, 180)
@@ -301,7 +301,7 @@ struct AttendeeSessionTests {
         screen.stop()
     }
 
-    @Test("A stream is shared with its first tracks, and one without pictures is refused")
+    @Test("The first tracks of a stream are shared, and a stream without video is rejected")
     func sharedStream() async throws {
         let pair = try await Pair([.content, .contentAudio])
         let screen = try pattern(320, 180)

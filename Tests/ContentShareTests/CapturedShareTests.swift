@@ -4,18 +4,18 @@ import RTCShareMedia
 import TestSupport
 import Testing
 
-/// Shares that capture what they share.
+/// Shares that start and stop the capture of their source.
 @Suite struct CapturedShareTests {
-    /// Counts how often its capture began and ended.
+    /// A source that records the starts and stops of its capture.
     private final class CountingSource: CaptureSource, BroadcastingVideoSource {
         struct Refused: Error {}
 
         let captureFormat = CaptureFormat(size: PixelSize(width: 64, height: 48), framesPerSecond: 10)
         let broadcaster = VideoBroadcaster()
-        /// `true` for each beginning, `false` for each end.
+        /// The calls so far: `true` for a start, `false` for a stop.
         let calls = Locked([Bool]())
         private let refuses: Bool
-        /// Where its stop waits.
+        /// The gate at which a stop waits.
         private let gate: Gate?
 
         init(refuses: Bool = false, stopsBehind gate: Gate? = nil) { (self.refuses, self.gate) = (refuses, gate) }
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "A capture begins with its share, and ends when another is shared or the share is over", .timeLimit(.minutes(1))
+        "A capture starts with its share, and ends with it or when another source is shared", .timeLimit(.minutes(1))
     )
     func beginAndEnd() async throws {
         let pair = try await Pair()
@@ -44,7 +44,7 @@ import Testing
         try await pair.alice.contentShare.start(capturing: first)
         #expect(first.calls.withLock { $0 } == [true])
         try await pair.alice.contentShare.start(capturing: second)
-        // It waits for the end of the first.
+        // The second capture waits for the end of the first.
         #expect(first.calls.withLock { $0 } == [true, false] && second.calls.withLock { $0 } == [true])
         try await pair.alice.contentShare.stop()
         await second.wait(for: [true, false])
@@ -62,7 +62,7 @@ import Testing
         await source.wait(for: [true, false, true, false, true, false])
     }
 
-    @Test("A capture that waits for its turn does not begin once its share is stopped", .timeLimit(.minutes(1)))
+    @Test("A capture that waits for its turn does not start after its share was stopped", .timeLimit(.minutes(1)))
     func stoppedBeforeItsTurn() async throws {
         let pair = try await Pair()
         let gate = Gate()
@@ -79,7 +79,7 @@ import Testing
         await pair.end()
     }
 
-    /// Stops a share as soon as another source replaces the one before.
+    /// An observer that stops a share as soon as one source replaces another.
     private final class Stopper: ContentShareObserver {
         private let share: ContentShareController
 
@@ -90,13 +90,13 @@ import Testing
         }
     }
 
-    @Test("An observer may stop a share from where it is told of the share's beginning", .timeLimit(.minutes(1)))
+    @Test("An observer can stop a share while it is notified of the start", .timeLimit(.minutes(1)))
     func stoppedByObserver() async throws {
         let pair = try await Pair()
         let share = pair.alice.contentShare
         let observer = Stopper(share)
         share.add(observer: observer)
-        // Without a frame, the first share is replaced before it began.
+        // Without a frame, the first share is replaced before its start is reported.
         try await share.start(source: CountingSource())
         try await share.start(source: CountingSource())
         #expect(await !share.isSharing)
@@ -130,7 +130,7 @@ import Testing
 
     private static func text(_ event: ContentShareEvent?) -> String { event.map { "\($0)" } ?? "nil" }
 
-    @Test("What can't be captured is not shared, and says why", .timeLimit(.minutes(1)))
+    @Test("A source that can't be captured is not shared, and the error has the reason", .timeLimit(.minutes(1)))
     func refused() async throws {
         let pair = try await Pair()
         let source = CountingSource(refuses: true)
@@ -142,7 +142,7 @@ import Testing
         await pair.end()
     }
 
-    @Test("A source that a program captures itself is left running", .timeLimit(.minutes(1)))
+    @Test("A share does not stop a capture that the program started", .timeLimit(.minutes(1)))
     func captureApart() async throws {
         let pair = try await Pair()
         let source = CountingSource()

@@ -10,10 +10,10 @@ import Testing
 
 @testable import RTCShareContentShare
 
-/// A session that one process leaves for another.
+/// Sessions that one process hands over to another.
 @Suite(.timeLimit(.minutes(2)))
 struct HandoverTests {
-    /// A folder of a test's own.
+    /// A temporary directory.
     private final class Folder: Sendable {
         let url = FileManager.default.temporaryDirectory.appending(path: "rtcshare-handover-\(UUID().uuidString)")
 
@@ -27,7 +27,7 @@ struct HandoverTests {
 
     // MARK: The file
 
-    @Test("The file is its owner's alone, whatever was there, and nothing else is left")
+    @Test("A private file replaces any file, only its owner can read it, and no other file remains")
     func privateFile() throws {
         let folder = try Folder()
         let file = folder.file("session")
@@ -43,12 +43,12 @@ struct HandoverTests {
             #expect(lstat(file.path, &status) == 0 && status.st_mode & 0o777 == 0o600)
             #expect(try file.read() == Data(text.utf8))
         }
-        // A link is replaced, and what it leads to stays.
+        // A link is replaced, and its target is not changed.
         try file.remove()
         let other = folder.file("other")
         try other.write(Data("other".utf8))
         try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: other.path)
-        // What it leads to could be anybody's choice.
+        // Another user can choose the target of a link.
         #expect(throws: PrivateFile.Objection.notRegular) { try file.open(O_RDONLY) }
         #expect(throws: POSIXError(.EINVAL)) { try file.read() }
         try file.write(Data("mine".utf8))
@@ -60,12 +60,12 @@ struct HandoverTests {
         #expect(folder.names == ["other"])
     }
 
-    /// How a file goes.
+    /// The ways in which a file can disappear.
     enum Removal: CaseIterable {
         case removed, moved, folderRemoved, folderMoved, neverThere
     }
 
-    @Test("A file that goes is told of once", arguments: Removal.allCases)
+    @Test("The removal of a file is reported once", arguments: Removal.allCases)
     func removedFile(removal: Removal) async throws {
         let folder = try Folder()
         let inner = folder.url.appending(path: "inner")
@@ -73,7 +73,7 @@ struct HandoverTests {
         let file = folder.file("inner/session")
         if removal != .neverThere { try file.write(Data("session".utf8)) }
         let removals = try file.removals()
-        // Neither of these is the file's end.
+        // Neither of these removes the file.
         if removal != .neverThere { try file.write(Data("anew".utf8)) }
         try folder.file("inner/other").write(Data())
         try folder.file("inner/other").remove()
@@ -91,7 +91,7 @@ struct HandoverTests {
         #expect(count == 1)
     }
 
-    @Test("A file that is written anew is still there")
+    @Test("A file that is replaced by another write is not removed")
     func rewrittenFile() async throws {
         let folder = try Folder()
         let file = folder.file("session")
@@ -108,7 +108,7 @@ struct HandoverTests {
         await told.wait(count: 2)
         await watching.value
         #expect(told.entries == ["gone", "end"])
-        // Who stops listening leaves no descriptor.
+        // A reader that stops leaves no descriptor open.
         let before = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
         try file.write(Data())
         for _ in 0..<20 {
@@ -117,7 +117,7 @@ struct HandoverTests {
             task.cancel()
             await task.value
         }
-        // They are closed soon after, on a queue.
+        // They are closed a short time later, on a queue.
         var after = Int.max
         for _ in 0..<1_000_000 where after > before + 10 {
             after = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
@@ -129,7 +129,7 @@ struct HandoverTests {
 
     // MARK: The session
 
-    @Test("A session that was stored goes on in another, and the viewer sees one share")
+    @Test("A stored session is resumed by another one, and the viewer sees one share")
     func storedSession() async throws {
         let pair = try await Pair(connects: false)
         let folder = try Folder()
@@ -155,17 +155,17 @@ struct HandoverTests {
         await pair.bob.leave()
     }
 
-    @Test("What is no session to go on with is refused, and leaves the session as it was")
+    @Test("A session that can't be handed over is rejected without a change")
     func invalidSession() async throws {
         let pair = try await Pair(connects: false)
         let offer = try await pair.alice.connection.makeOffer()
         let answer = try await pair.bob.connection.answer(offer: offer)
         await #expect(throws: HandoverError.notOffered) { try await pair.bob.handOver(offer: offer, answer: answer) }
-        // Of an offer that was not made for this, the session knows nothing.
+        // The session has no offer that was created elsewhere.
         await #expect(throws: HandoverError.notOffered) {
             try await pair.alice.handOver(answer: answer.description)
         }
-        // An offer is no answer to itself.
+        // An offer is not an answer to itself.
         await #expect(throws: (any Error).self) { try await pair.alice.handOver(offer: offer, answer: offer) }
         let known = await pair.alice.identity
         let identity = try #require(known)
@@ -173,7 +173,7 @@ struct HandoverTests {
             attendee: try AttendeeID("alice"), identity: identity,
             addresses: await pair.alice.connection.localAddresses, offer: offer.description)
         await #expect(throws: HandoverError.unanswered) { _ = try await AttendeeSession.takingUp(unanswered) }
-        // Its addresses are still in use here.
+        // These addresses are still in use here.
         var answered = unanswered
         answered.answer = answer.description
         await #expect(throws: (any Error).self) {

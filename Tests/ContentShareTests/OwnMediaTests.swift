@@ -8,10 +8,10 @@ import Testing
 
 @testable import RTCShareContentShare
 
-/// A room's owner's picture and voice, to many.
-@Suite("An own picture and voice for many", .timeLimit(.minutes(2)))
+/// The camera and microphone of a room's owner, for several viewers.
+@Suite("A camera and microphone for several viewers", .timeLimit(.minutes(2)))
 struct OwnMediaTests {
-    /// Gives another source's pictures, and counts who takes them: whoever encodes does so by a track of its own.
+    /// The frames of another source, with the number of sinks. Each encoder adds one through its track.
     private final class CountedVideo: VideoSource {
         let source: TestPatternSource
         let takers = Locked(0)
@@ -30,7 +30,7 @@ struct OwnMediaTests {
         }
     }
 
-    /// The same of sound.
+    /// The same for audio.
     private final class CountedAudio: AudioSource {
         let source: ToneSource
         let takers = Locked(0)
@@ -50,7 +50,7 @@ struct OwnMediaTests {
 
     private static let media: Set<SharedMedia> = [.content, .camera, .microphone]
 
-    @Test("Four viewers are sent one encode of the picture, and one of the voice")
+    @Test("Four viewers are sent one encode of the camera and one of the microphone")
     func oneEncode() async throws {
         let room = try await RoomFixture()
         let face = CountedVideo(try pattern(192, 144))
@@ -69,7 +69,7 @@ struct OwnMediaTests {
         #expect(voice.takers.withLock { $0 } == 1)
         face.source.stop()
         voice.source.stop()
-        // All reports are of the same encoder: how many key frames it has made is the same in each.
+        // All reports are of the same encoder, so they have the same number of key frames.
         var keyFrames: Set<Int> = []
         for seat in seats {
             let report = try #require(await room.room.stats(of: seat.viewer.id))
@@ -79,11 +79,11 @@ struct OwnMediaTests {
         #expect(keyFrames.count == 1, "\(keyFrames)")
         await room.room.end()
         for seat in seats { await seat.session.leave() }
-        // Nothing is encoded for nobody.
+        // Without viewers, nothing is encoded.
         await waitUntil { face.takers.withLock { $0 } == 0 }
     }
 
-    @Test("Another picture and voice take the place of those before, though a viewer is just leaving")
+    @Test("Another camera and microphone replace the previous ones while a viewer leaves")
     func replaced() async throws {
         let room = try await RoomFixture()
         let ann = try await room.seat("ann", media: Self.media)

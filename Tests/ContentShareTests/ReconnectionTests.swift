@@ -6,7 +6,7 @@ import RTCShareTransport
 import RTCShareWireFormat
 import Testing
 
-/// Sessions of one process that lose their way to each other.
+/// Sessions of one process that lose their route to each other.
 @Suite(.timeLimit(.minutes(2)))
 struct ReconnectionTests {
     private enum Event: Hashable { case state(ConnectionState), needsRestart }
@@ -27,9 +27,9 @@ struct ReconnectionTests {
         return log
     }
 
-    /// Whose address goes: the one who offers, or the one who answers.
+    /// The side whose address disappears: the offerer (true) or the answerer.
     @Test(
-        "Who was connected to another in this process finds the way back by itself when an address goes",
+        "Sessions that were connected in one process reconnect without a call when an address disappears",
         arguments: [true, false])
     func reconnectsByItself(
         isPresenters: Bool
@@ -54,7 +54,7 @@ struct ReconnectionTests {
         screen.stop()
     }
 
-    @Test("A further connect finds another way where there is none any more")
+    @Test("Another call of connect finds a route after the first one was lost")
     func furtherConnect() async throws {
         let pair = try await Pair()
         let screen = try pattern(192, 144)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import RTCShareContentShare
 
-/// Which viewer of a room is sent what.
+/// The media that each viewer of a room is sent.
 @Suite @SharingActor struct RoomAudienceTests {
-    @Test("The content goes to its destination, the owner's own media to all who are admitted")
+    @Test("The content is sent to its destination, and the owner's camera and microphone to all admitted viewers")
     func media() async throws {
         let audience = RoomAudience()
         let (design, sales) = (try Subgroup("design"), try Subgroup("sales"))

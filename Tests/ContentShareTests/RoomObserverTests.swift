@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The observer of a room", .timeLimit(.minutes(1)))
 @SharingActor struct RoomObserverTests {
-    /// Records what is reported, and whether the viewer was in the room then.
+    /// An observer that records the reports, and whether the viewer was in the room at that time.
     @SharingActor private final class RoomLog: SharingRoomObserver {
         private(set) var entries: [String] = []
         let room: SharingRoom

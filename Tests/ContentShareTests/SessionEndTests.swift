@@ -7,10 +7,10 @@ import Testing
 
 @testable import RTCShareContentShare
 
-/// How sessions begin late, and how they end.
+/// Late starts and ends of sessions.
 @Suite(.timeLimit(.minutes(2)))
 struct SessionEndTests {
-    @Test("Media that the offer had no place for are sent from the next offer and its answer on")
+    @Test("Media without a section in the offer are sent after the next offer and its answer")
     func nextOffer() async throws {
         let pair = try await Pair([.camera])
         let face = try pattern(192, 144)
@@ -23,7 +23,7 @@ struct SessionEndTests {
         try voice.start()
         try await pair.alice.contentShare.start(source: screen, audio: music)
         try await pair.alice.startLocalAudio(source: voice)
-        // Nobody is told of a picture that can't be sent yet.
+        // Video that can't be sent yet is not reported.
         await pair.tiles.pictures.wait(count: pair.tiles.pictures.entries.count + 5)
         #expect(pair.sharing.log.entries.isEmpty && pair.tiles.kindsButPauses == [.added])
         let (media, before) = try #require(await pair.alice.stats().outboundRTP.first { $0.value.encoder != nil })
@@ -34,7 +34,7 @@ struct SessionEndTests {
         await pair.tiles.pictures.wait { $0.contains { $0.size.width == 320 } }
         await pair.sounds.hear(440, of: "alice#content")
         await pair.sounds.hear(1000, of: "alice")
-        // What was sent before goes on, without a key frame that nobody asked for.
+        // The media that were sent before continue, without a key frame that was not requested.
         let after = try #require(await pair.alice.stats().outboundRTP[media])
         let keyFrames = try [before, after].map { try #require($0.encoder).keyFramesEncoded }
         let requests = try [before, after].map { stream in
@@ -50,7 +50,7 @@ struct SessionEndTests {
         voice.stop()
     }
 
-    @Test("A sound that stops is told of, and can come back")
+    @Test("The end of an audio stream is reported, and the audio can start again")
     func soundStops() async throws {
         let pair = try await Pair([.microphone])
         let voice = try ToneSource(frequency: 440)
@@ -71,14 +71,14 @@ struct SessionEndTests {
         await pair.sounds.hear(1000, of: "alice")
         #expect(await pair.alice.localAudioTrack?.source === other)
         await pair.end()
-        // Told once what had come is handed on.
+        // The end is reported after all received audio was passed on.
         await pair.sounds.log.wait(count: 4)
         #expect(pair.sounds.log.entries.last == .removed("alice"))
         voice.stop()
         other.stop()
     }
 
-    @Test("A viewer who leaves ends the session and the share, and nothing starts any more")
+    @Test("A viewer who leaves ends the session and the share, and no share can start after that")
     func viewerLeaves() async throws {
         let pair = try await Pair()
         let screen = try pattern(192, 144)
@@ -102,7 +102,7 @@ struct SessionEndTests {
         screen.stop()
     }
 
-    @Test("A start and a stop before there is a viewer are two calls and one end")
+    @Test("A start and a stop before there is a viewer cause one end")
     func stopBeforeViewer() async throws {
         let pair = try await Pair(connects: false)
         let screen = try pattern(192, 144)
@@ -121,7 +121,7 @@ struct SessionEndTests {
         screen.stop()
     }
 
-    @Test("What was stopped when a later offer was made is sent again from the one after it on")
+    @Test("Media that were stopped during an offer are sent again after the following offer")
     func offerAfterStop() async throws {
         let pair = try await Pair([.content, .camera])
         let face = try pattern(192, 144)
@@ -144,7 +144,7 @@ struct SessionEndTests {
         screen.stop()
     }
 
-    @Test("A viewer who is not there fails the session and the share with the reason")
+    @Test("A viewer who does not answer fails the session and the share with the reason")
     func absentViewer() async throws {
         var configuration = Pair.configuration
         configuration.connectTimeout = .milliseconds(500)
@@ -168,7 +168,7 @@ struct SessionEndTests {
         await #expect(throws: ConnectionError.self) { try await alice.waitUntilEnd() }
     }
 
-    @Test("A source that fails is told of, and its last picture stays until the share is stopped")
+    @Test("The failure of a source is reported, and its last frame stays until the share is stopped")
     func sourceFails() async throws {
         struct Failure: Error {}
         let pair = try await Pair()
@@ -187,7 +187,7 @@ struct SessionEndTests {
         await pair.sharing.log.wait(count: 2)
         #expect(pair.sharing.log.entries == [.didStart, .sourceDidEnd("Failure()")])
         #expect(await pair.alice.contentShare.isSharing)
-        // The last picture is sent on: it is repeated each second.
+        // The last frame is still sent: it is repeated each second.
         await pair.tiles.pictures.wait(count: pair.tiles.pictures.entries.count + 1)
         try await pair.alice.contentShare.stop()
         _ = await pair.tiles.wait(for: .removed)
@@ -195,7 +195,7 @@ struct SessionEndTests {
         #expect(pair.sharing.log.entries == [.didStart, .sourceDidEnd("Failure()"), .didStop(.ok)])
     }
 
-    @Test("Frames that can't be used are told of, and the share goes on")
+    @Test("Unusable frames are reported, and the share continues")
     func unusableFrames() async throws {
         final class Observer: CaptureSourceObserver {
             let log = EventLog<CaptureSourceError.Kind>()

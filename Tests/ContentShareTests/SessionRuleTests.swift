@@ -10,10 +10,10 @@ import Testing
 
 @testable import RTCShareContentShare
 
-/// What sessions allow, and what they leave behind.
+/// The limits of sessions, and the release of their resources.
 @Suite(.timeLimit(.minutes(2)))
 struct SessionRuleTests {
-    @Test("A session presents for another attendee too, and for no more than the connection carries")
+    @Test("A session shares for other attendees, up to the maximum of the connection")
     func otherAttendees() async throws {
         let pair = try await Pair()
         let (mine, theirs) = (try pattern(192, 144), try pattern(320, 180))
@@ -40,7 +40,7 @@ struct SessionRuleTests {
         theirs.stop()
     }
 
-    @Test("A viewer that declines the picture ends the share; one that declines the sound leaves it")
+    @Test("A viewer that declines the video ends the share, and one that declines the audio does not")
     func viewerDeclinesPicture() async throws {
         for (declined, kind) in [(SharedMedia.content, "m=video"), (.contentAudio, "m=audio")] {
             let pair = try await Pair([.content, .contentAudio], connects: false)
@@ -73,7 +73,7 @@ struct SessionRuleTests {
         }
     }
 
-    @Test("A camera that was rejected for good can be offered again, in another place", arguments: [true, false])
+    @Test("A camera that was rejected permanently can be offered again in another section", arguments: [true, false])
     func rejectedCamera(afterTheNews: Bool) async throws {
         let pair = try await Pair([.content, .camera], connects: false)
         let (screen, face) = (try pattern(192, 144), try pattern(320, 180))
@@ -106,7 +106,7 @@ struct SessionRuleTests {
         face.stop()
     }
 
-    @Test("What somebody shares is no attendee")
+    @Test("The id of content is rejected as an attendee's id")
     func contentIsNoAttendee() async throws {
         let content = try AttendeeID("alice#content")
         await #expect(throws: AttendeeIDError.content("alice#content")) {
@@ -119,7 +119,7 @@ struct SessionRuleTests {
         await pair.end()
     }
 
-    @Test("Who is cancelled waits no longer for the end")
+    @Test("A canceled task stops waiting for the end")
     func cancelledWait() async throws {
         let pair = try await Pair(connects: false)
         let alice = pair.alice
@@ -130,7 +130,7 @@ struct SessionRuleTests {
         try await pair.alice.waitUntilEnd()
     }
 
-    @Test("A viewer that is let go of without a leave leaves no decoder behind")
+    @Test("A viewer's session that is released without a call of leave has no decoder left")
     func viewerLetGo() async throws {
         var pair: Pair? = try await Pair(binds: false)
         let screen = try pattern(192, 144)
@@ -143,7 +143,7 @@ struct SessionRuleTests {
         await pictures.wait(count: 1)
         sink = nil
         pair = nil
-        // The session's task and the decoder's thread let go of it in their own time.
+        // The session's task and the decoder's thread release it a short time later.
         for _ in 0..<100_000 where observed != nil { await Task.yield() }
         #expect(observed == nil)
         screen.stop()

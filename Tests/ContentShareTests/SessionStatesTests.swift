@@ -15,7 +15,7 @@ struct SessionStatesTests {
         .losesPath: [.connected, .disconnected, .connected, .closed], .findsNobody: [.connecting, .failed],
     ]
 
-    @Test("Each reader gets the present state, each change and the end", arguments: Course.allCases)
+    @Test("Each reader gets the current state, each change and the end", arguments: Course.allCases)
     func states(course: Course) async throws {
         var configuration = Pair.configuration
         if course == .findsNobody { configuration.connectTimeout = .milliseconds(300) }

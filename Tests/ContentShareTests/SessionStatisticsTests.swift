@@ -4,7 +4,8 @@ import RTCSharePeerConnection
 import TestSupport
 import Testing
 
-/// What a session adds to the report of its peer: the counts of sockets, encoders, decoders and jitter buffers.
+/// The statistics that a session adds to the report of its peer: those of sockets, encoders, decoders and jitter
+/// buffers.
 @Suite(.timeLimit(.minutes(1)))
 struct SessionStatisticsTests {
     @Test("The reports of a session that shares and of one that views have these ids, types and member names")

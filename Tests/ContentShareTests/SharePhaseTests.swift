@@ -2,7 +2,7 @@ import Testing
 
 @testable import RTCShareContentShare
 
-/// Every event in every state, without a clock.
+/// All events in all states, without a clock.
 @Suite struct SharePhaseTests {
     private enum Situation: CaseIterable {
         case idle, idleConnected, startingAlone, starting, sharing, stopped, ended
@@ -34,7 +34,7 @@ import Testing
         return phase
     }
 
-    /// What observers are told, or the error.
+    /// Returns the event for observers, or the error.
     private static func apply(_ input: Input, to phase: inout SharePhase) -> Result<
         SharePhase.Event?, ContentShareError
     > {
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("Every event in every state has one outcome")
+    @Test("Each event in each state has the outcome that the table gives")
     func transitions() throws {
         typealias Outcome = Result<SharePhase.Event?, ContentShareError>
         let nothing = Outcome.success(nil)
@@ -64,7 +64,8 @@ import Testing
         let silent = Outcome.success(.sourceIsSilent(Self.patience))
         let not = Outcome.failure(.notSharing)
         let over = Outcome.failure(.ended)
-        // start, connected, first picture, stop, early timeout, timeout, end; and whether something is shared after it.
+        // The columns are start, connected, first frame, stop, early timeout, timeout, end, and whether a share is
+        // active after it.
         let table: [Situation: [(Outcome, isActive: Bool)]] = [
             .idle: [
                 (nothing, true), (nothing, false), (nothing, false), (not, false), (nothing, false), (nothing, false),
@@ -105,7 +106,7 @@ import Testing
         }
     }
 
-    @Test("The source's time runs from when there is a viewer")
+    @Test("The timeout of a source starts when there is a viewer")
     func sourceTime() throws {
         var phase = SharePhase()
         _ = try phase.start(now: .seconds(1))
@@ -113,7 +114,7 @@ import Testing
         #expect(phase.handleTimeout(now: .seconds(1000)) == nil)
         phase.connected(now: .seconds(1000))
         #expect(phase.deadline == .seconds(1000) + Self.patience)
-        // A viewer that is told of twice gives no more time; another start does.
+        // A second report of a viewer does not extend the timeout. Another start does.
         phase.connected(now: .seconds(1002))
         #expect(phase.deadline == .seconds(1000) + Self.patience)
         #expect(try phase.start(now: .seconds(1003)) == .didStop(.replaced))
@@ -122,7 +123,7 @@ import Testing
         #expect(phase.deadline == nil)
     }
 
-    @Test("A silent source is told once, and the share waits for its picture")
+    @Test("A silent source is reported once, and the share waits for its frame")
     func silence() throws {
         var phase = SharePhase()
         phase.connected(now: .zero)
@@ -139,7 +140,7 @@ import Testing
     }
 
     @Test(
-        "A slow source has two of its intervals",
+        "The timeout of a slow source is two of its frame intervals",
         arguments: [
             (30, Self.patience), (0.5, Self.patience), (0.1, .seconds(20)), (0, Self.patience),
             (1e-300, .seconds(3600)),
@@ -153,7 +154,7 @@ import Testing
         #expect(phase.handleTimeout(now: patience) == .sourceIsSilent(patience))
     }
 
-    @Test("A source that has given a picture is not silent, however long no path has room for it")
+    @Test("A source that has delivered a frame is not silent if no route has room for the frame")
     func pictureWithoutPath() throws {
         var phase = SharePhase()
         phase.connected(now: .zero)
@@ -165,7 +166,7 @@ import Testing
         #expect(phase.firstPictureSent() == .didStart)
     }
 
-    @Test("A source that holds its pictures back is not silent: its time runs while it gives them")
+    @Test("A muted source is not silent, and its timeout starts when it is unmuted")
     func heldPictures() throws {
         var phase = SharePhase()
         phase.connected(now: .zero)
@@ -173,23 +174,23 @@ import Testing
         phase.muteDidChange(true, now: .seconds(2))
         #expect(phase.deadline == nil)
         #expect(phase.handleTimeout(now: .seconds(1000)) == nil)
-        // Neither a viewer that is told of again nor one that comes back has the time run.
+        // Neither another report of a viewer nor a viewer that reconnects starts the timeout.
         phase.connected(now: .seconds(1000))
         phase.disconnected()
         phase.connected(now: .seconds(1001))
         #expect(phase.deadline == nil)
         phase.muteDidChange(false, now: .seconds(2000))
         #expect(phase.deadline == .seconds(2000) + Self.patience)
-        // Told twice, it gives no more time.
+        // A second report does not extend the timeout.
         phase.muteDidChange(false, now: .seconds(2001))
         #expect(phase.deadline == .seconds(2000) + Self.patience)
         #expect(phase.handleTimeout(now: .seconds(2000) + Self.patience) == .sourceIsSilent(Self.patience))
-        // The next share has its whole time, whatever the one before was.
+        // The next share has the whole timeout, whatever happened before.
         _ = try phase.start(now: .seconds(3000))
         phase.muteDidChange(true, now: .seconds(3000))
         _ = try phase.start(now: .seconds(3001))
         #expect(phase.deadline == .seconds(3001) + Self.patience)
-        // Of what is sent already a mute is no end, and gives no time.
+        // A mute of a source that was sent already ends nothing, and does not start a timeout.
         #expect(phase.firstPictureSent() == .didStart)
         phase.muteDidChange(true, now: .seconds(3002))
         phase.muteDidChange(false, now: .seconds(3003))
@@ -197,9 +198,10 @@ import Testing
         #expect(phase.isActive)
     }
 
-    @Test("Whatever the order, each start and stop that does not throw ends in exactly one event")
+    @Test("In any order, each start and stop that does not throw causes exactly one event")
     func anyOrder() {
-        // All orders of up to six inputs from a small set: starts plus stops are events, but for what is under way.
+        // These are all orders of up to six inputs. The number of events is that of starts and stops, without the start
+        // under way.
         let inputs: [Input] = [.start, .connected, .firstPicture, .stop, .timeout, .end]
         func explore(_ phase: SharePhase, calls: Int, events: Int, depth: Int) {
             guard depth > 0 else { return }
@@ -210,12 +212,12 @@ import Testing
                 switch Self.apply(input, to: &next) {
                 case .failure, .success(.sourceIsSilent): break
                 case .success(let event):
-                    // A stop of what is starting has one event for both calls, and so have stops by themselves.
+                    // A stop during a start has one event for both calls, and so does a stop during a share.
                     if input == .start { calls += 1 }
                     if input == .stop, wasSharing { calls += 1 }
                     if event != nil, !(input == .end && wasSharing) { events += 1 }
                 }
-                // A start that is under way has its event still to come.
+                // The event of a start that is under way follows later.
                 #expect(calls - events == (next.isStarting ? 1 : 0))
                 explore(next, calls: calls, events: events, depth: depth - 1)
             }
@@ -223,7 +225,7 @@ import Testing
         explore(SharePhase(), calls: 0, events: 0, depth: 5)
     }
 
-    @Test("Statuses and errors say what to do")
+    @Test("Statuses and errors have a remedy")
     func messages() {
         #expect("\(ContentShareStatus.connectionFailed("no path"))" == "no path")
         for status in [ContentShareStatus.ok, .replaced, .closedByPeer] { #expect(!"\(status)".isEmpty) }
@@ -237,7 +239,7 @@ import Testing
 }
 
 extension SharePhase {
-    /// Whether a first picture would be news.
+    /// Whether a first frame would cause an event.
     fileprivate var isStarting: Bool {
         var copy = self
         return copy.firstPictureSent() != nil

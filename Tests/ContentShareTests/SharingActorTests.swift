@@ -13,7 +13,7 @@ import Testing
         func note(_ number: Int, of poster: Int) { numbers[poster, default: []].append(number) }
     }
 
-    @Test("What each of several threads posts runs in its order")
+    @Test("The closures that a thread posts run in their order")
     func order() async throws {
         let (log, count) = (Log(), 10_000)
         let posters = try (0..<8).map { poster in

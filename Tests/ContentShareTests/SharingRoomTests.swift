@@ -10,10 +10,10 @@ import Testing
 
 @testable import RTCShareContentShare
 
-/// One share for many viewers, and where it goes.
+/// One share for several viewers, and its destination.
 @Suite(.timeLimit(.minutes(2)))
 struct SharingRoomTests {
-    @Test("A lone viewer who declines the picture does not end the share of a room")
+    @Test("A room's only viewer who declines the video does not end the share")
     func declinedPicture() async throws {
         let fixture = try await RoomFixture()
         let (screen, sound) = (try pattern(192, 144), BeepSource())
@@ -25,7 +25,7 @@ struct SharingRoomTests {
         try await bob.viewer.session.connection.accept(answer: SessionDescription.parse(answer), to: offer)
         await waitUntil { await fixture.room.refusedMedia(of: bob.viewer.id) == [.content] }
         #expect(fixture.sharing.log.entries.isEmpty)
-        // It can be given another source, which the next viewer sees.
+        // The share can get another source, which the next viewer sees.
         try await fixture.room.contentShare.start(source: screen, audio: sound)
         let carol = try await fixture.seat("carol")
         await carol.tiles.waitForPictures(1)
@@ -33,7 +33,7 @@ struct SharingRoomTests {
         screen.stop()
     }
 
-    @Test("The destination moves live: who is out of it sees the tile go, who comes in sees it come")
+    @Test("A change of the destination removes the tile of some viewers and adds it for others")
     func destinationMovesLive() async throws {
         let room = try await RoomFixture()
         let design = try Subgroup("design")
@@ -60,13 +60,13 @@ struct SharingRoomTests {
         try await room.room.changeDestination(to: .main)
         await waitUntil { await eve.session.tiles.tiles.first?.subgroup == nil }
         _ = await bob.tiles.wait(for: .removed)
-        // What comes back is a tile of its own.
+        // A share that returns has a new tile.
         #expect(await ann.tiles.wait(for: .added, count: 2)?.tileID == 2)
         await eve.tiles.waitForPictures()
         #expect(ann.tiles.kindsButPauses == [.added, .removed, .added])
         #expect(bob.tiles.kindsButPauses == [.added, .removed])
         #expect(eve.tiles.kindsButPauses == [.added])
-        // The share was one all the time.
+        // The share was not interrupted.
         #expect(room.sharing.log.entries == [.didStart])
         await room.end(ann, bob, eve)
         #expect(room.sharing.log.entries == [.didStart, .didStop(.ok)])
@@ -74,7 +74,7 @@ struct SharingRoomTests {
         screen.stop()
     }
 
-    @Test("A share begins in its subgroup in one step: nobody sees a picture that is meant for others")
+    @Test("A share starts in its subgroup in one step, and other viewers see no frame of it")
     func startInSubgroup() async throws {
         let fixture = try await RoomFixture()
         let room = fixture.room
@@ -100,7 +100,7 @@ struct SharingRoomTests {
         #expect(await room.destination == .subgroup(design))
         #expect(ann.tiles.pictures.entries.allSatisfy { $0.size.width == 192 })
         #expect(bob.tiles.pictures.entries.allSatisfy { $0.size.width == 256 })
-        // What can't begin leaves the destination as it is.
+        // A start that fails does not change the destination.
         await #expect(throws: ContentShareError.self) {
             try await room.startContentShare(
                 source: open, to: .main, configuration: LocalVideoConfiguration(maxFramerate: 1000))
@@ -111,7 +111,7 @@ struct SharingRoomTests {
         secret.stop()
     }
 
-    /// A viewer whose answer waits a second for a server that is silent, until `change` has been called.
+    /// Adds a viewer whose answer waits a second for a silent server, during which `change` is called.
     private func addViewer(
         to room: SharingRoom, during change: @escaping @Sendable (SharingRoom) async throws -> Void
     ) async throws -> (viewer: RoomViewer, session: AttendeeSession) {
@@ -129,7 +129,7 @@ struct SharingRoomTests {
         return (viewer, session)
     }
 
-    @Test("A viewer who is moved before its answer is sent what its new membership includes")
+    @Test("A viewer who is moved before its answer is sent the media of its new membership")
     func movedBeforeAnswer() async throws {
         let fixture = try await RoomFixture()
         let screen = try pattern(192, 144)
@@ -152,7 +152,7 @@ struct SharingRoomTests {
         screen.stop()
     }
 
-    @Test("The destination changes with the source, not before the viewers are prepared for it")
+    @Test("The destination changes with the source, after the viewers are prepared for it")
     func destinationChangesWithSource() async throws {
         let fixture = try await RoomFixture()
         let (room, design) = (fixture.room, try Subgroup("design"))
@@ -171,7 +171,7 @@ struct SharingRoomTests {
         screen.stop()
     }
 
-    @Test("A viewer whose room ends before the answer is told so")
+    @Test("A viewer whose room ends before the answer gets that error")
     func endedBeforeAnswer() async throws {
         let fixture = try await RoomFixture()
         let room = fixture.room
@@ -179,7 +179,7 @@ struct SharingRoomTests {
         #expect(await room.viewers.isEmpty)
     }
 
-    @Test("All are sent one encode, and who comes later begins with a key frame")
+    @Test("All viewers are sent one encode, and a later viewer starts with a key frame")
     func oneEncode() async throws {
         let room = try await RoomFixture()
         let ann = try await room.seat("ann")
@@ -189,7 +189,8 @@ struct SharingRoomTests {
         let bob = try await room.seat("bob")
         await bob.tiles.waitForPictures()
         screen.stop()
-        // Both reports are of the same encoder, and it made a key frame for each who came, not one for every picture.
+        // Both reports are of the same encoder, which made a key frame for each viewer who joined, and not for every
+        // frame.
         var encoded: [Int] = []
         for seat in [ann, bob] {
             let streams = await seat.viewer.session.stats().outboundRTP.values
@@ -200,7 +201,7 @@ struct SharingRoomTests {
         await room.end(ann, bob)
     }
 
-    @Test("Who comes while the share is paused sees the picture that stands")
+    @Test("A viewer who joins a paused share sees its last frame")
     func pausedShare() async throws {
         let room = try await RoomFixture()
         let ann = try await room.seat("ann")
@@ -221,7 +222,7 @@ struct SharingRoomTests {
         await room.end(ann, bob)
     }
 
-    @Test("The sound of what is shared goes where the picture goes")
+    @Test("The audio of the content is sent to the same viewers as its video")
     func soundFollowsPicture() async throws {
         let room = try await RoomFixture()
         let media: Set<SharedMedia> = [.content, .contentAudio]
@@ -243,7 +244,7 @@ struct SharingRoomTests {
         music.stop()
     }
 
-    @Test("For nobody nothing is captured, and a viewer who is moved in sees the share", .timeLimit(.minutes(1)))
+    @Test("Without viewers nothing is captured, and a viewer who is moved in sees the share", .timeLimit(.minutes(1)))
     func emptyDestination() async throws {
         let room = try await RoomFixture()
         let ann = try await room.seat("ann")
@@ -267,7 +268,7 @@ struct SharingRoomTests {
         screen.stop()
     }
 
-    @Test("Who is elsewhere when an offer is made needs no other to come in")
+    @Test("A viewer outside the destination during the offer needs no other offer to be moved in")
     func viewerElsewhere() async throws {
         let room = try await RoomFixture()
         let (ann, bob) = (try await room.seat("ann"), try await room.seat("bob", .only("design")))
@@ -285,7 +286,7 @@ struct SharingRoomTests {
         screen.stop()
     }
 
-    @Test("A viewer who leaves takes only itself away, and the share waits for the next")
+    @Test("A viewer who leaves does not affect the share, which waits for the next viewer")
     func viewerLeaves() async throws {
         let room = try await RoomFixture()
         let ann = try await room.seat("ann")
@@ -310,7 +311,7 @@ struct SharingRoomTests {
         screen.stop()
     }
 
-    @Test("A viewer that declines the picture ends the share for nobody else")
+    @Test("A viewer who declines the video does not end the share for others")
     func viewerDeclinesPicture() async throws {
         let room = try await RoomFixture()
         let ann = try await room.seat("ann")
@@ -329,7 +330,7 @@ struct SharingRoomTests {
         screen.stop()
     }
 
-    @Test("A subgroup is joined before it is shared to, and not left while it is")
+    @Test("A subgroup must be joined before a share to it, and can't be left during the share")
     func subgroupMembership() async throws {
         let room = try await RoomFixture()
         let (design, sales) = (try Subgroup("design"), try Subgroup("sales"))
@@ -348,7 +349,7 @@ struct SharingRoomTests {
         try await room.room.changeDestination(to: .main)
         try await room.room.leave(design)
         #expect(await room.room.subgroups.isEmpty)
-        // Where nothing is shared, who leaves is back in the main room.
+        // Without a share, the destination after leaving is the main room.
         await room.room.join(design)
         try await room.room.changeDestination(to: .subgroup(design))
         try await room.room.contentShare.stop()
@@ -360,7 +361,7 @@ struct SharingRoomTests {
         screen.stop()
     }
 
-    @Test("A higher bitrate is had of a path that stands")
+    @Test("The bitrate limit of an open connection can be raised")
     func higherBitrate() async throws {
         let pair = try await Pair()
         let screen = try pattern(320, 180)
@@ -379,13 +380,13 @@ struct SharingRoomTests {
         screen.stop()
     }
 
-    @Test("A subgroup has a plain name", arguments: ["design", "a", "Team-1", "x.y_z", "7"])
+    @Test("A valid name of a subgroup is accepted", arguments: ["design", "a", "Team-1", "x.y_z", "7"])
     func subgroupNames(name: String) throws {
         #expect(try Subgroup(name).description == name)
         #expect(try ShareDestination(name) == .subgroup(Subgroup(name)))
     }
 
-    @Test("What is no subgroup's name is refused, with what would be")
+    @Test("An invalid name of a subgroup is rejected with a valid one")
     func subgroupNameRefused() throws {
         #expect(throws: SubgroupError.empty) { try Subgroup("") }
         #expect(throws: SubgroupError.reserved) { try Subgroup("main") }
@@ -397,7 +398,7 @@ struct SharingRoomTests {
         #expect(throws: SharingRoomError.nowhere) { try RoomMembership(onlySubgroups: []) }
     }
 
-    @Test("Viewers of a room with shared ports share those of its event loops, each in its turn")
+    @Test("Viewers of a room with shared ports use the ports of the event loops in turn")
     func sharedPorts() async throws {
         let ports = try await SharedPorts(addresses: Pair.configuration.addresses, count: 2)
         let room = try SharingRoom(owner: AttendeeID("alice"), ports: ports)
@@ -408,7 +409,7 @@ struct SharingRoomTests {
         }
         #expect(addresses[0] == addresses[2] && addresses[1] == addresses[3])
         #expect((addresses[0] == addresses[1]) == (ports.ports.count == 1), "one a processor")
-        // A viewer with a port of its own has that.
+        // A viewer whose configuration has a port uses that port.
         var own = Pair.configuration
         own.sharedPort = try await SharedPort(addresses: own.addresses)
         let apart = try await room.addViewer(configuration: own)

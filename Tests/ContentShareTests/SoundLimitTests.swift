@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct SoundLimitTests {
-    /// Bits a second of what alice sends of a second of a tone, to a viewer whose answer has these lines for it.
+    /// Returns the bitrate of a second of a tone that Alice sends to a viewer whose answer has these lines.
     private func rate(lines: String) async throws -> Int {
         let pair = try await Pair([.microphone], connects: false)
         let offer = try await pair.alice.connection.makeOffer()
@@ -27,7 +27,7 @@ struct SoundLimitTests {
         return packets > 0 ? Int(bytes / packets) * 8 * 50 : 0
     }
 
-    @Test("What a viewer allows for a sound is what is sent of it")
+    @Test("Audio is sent with the bitrate that the viewer's answer allows")
     func soundLimit() async throws {
         let free = try await rate(lines: "")
         let limited = try await rate(lines: "b=TIAS:24000\r\n")

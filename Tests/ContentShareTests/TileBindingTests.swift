@@ -13,14 +13,14 @@ import Testing
 @testable import RTCShareStreams
 @testable import RTCShareTransport
 
-/// Who gets the pictures of a tile.
+/// The sinks that get the frames of a tile.
 @Suite(.timeLimit(.minutes(2)))
 struct TileBindingTests {
     private func framesDecoded(_ session: AttendeeSession) async -> Int? {
         await session.stats().inboundRTP.values.compactMap { $0.decoder?.framesDecoded }.first
     }
 
-    @Test("A tile is decoded while somebody looks at it, from whenever that is")
+    @Test("A tile is decoded while it has a sink, which can be bound at any time")
     func decodedWhileWatched() async throws {
         let pair = try await Pair(binds: false)
         let screen = try pattern(192, 144)
@@ -30,7 +30,7 @@ struct TileBindingTests {
         await #expect(throws: VideoTileError.unknownTile(99)) {
             try await pair.bob.tiles.bind(PictureSink(EventLog(), of: tile.attendeeID), toTile: 99)
         }
-        // Bound late, and a second one later.
+        // Two sinks are bound late, one after the other.
         let one = EventLog<PictureSink.Picture>()
         let other = EventLog<PictureSink.Picture>()
         try await pair.bob.tiles.bind(PictureSink(one, of: tile.attendeeID), toTile: tile.tileID)
@@ -43,7 +43,7 @@ struct TileBindingTests {
         await pair.bob.tiles.unbind(tile: tile.tileID)
         await pair.bob.tiles.unbind(tile: 99)
         #expect(await framesDecoded(pair.bob) == nil)
-        // And again, with another sink.
+        // The tile gets a sink again.
         let third = EventLog<PictureSink.Picture>()
         try await pair.bob.tiles.bind(PictureSink(third, of: tile.attendeeID), toTile: tile.tileID)
         await third.wait(count: 1)
@@ -71,7 +71,7 @@ struct TileBindingTests {
             completion: Instant(nanoseconds: 0))
     }
 
-    @Test("A tile that the viewer paused goes on with a picture that stands on its own")
+    @Test("A tile that the viewer paused resumes with a key frame")
     func pausedTile() async throws {
         let pair = try await Pair(binds: false)
         let screen = try pattern(192, 144)
@@ -86,7 +86,7 @@ struct TileBindingTests {
         await pair.bob.tiles.pause(tile: tile.tileID)
         #expect(await pair.tiles.wait(for: .paused)?.pauseState == .pausedByUser)
         let paused = frames.entries.count
-        // The sender goes on meanwhile: another viewer would see it.
+        // The sender continues, because another viewer could see it.
         let received = { await pair.bob.stats().inboundRTP.values.compactMap { $0.video?.framesReceived }.first ?? 0 }
         let before = await received()
         while await received() < before + 5 { try await Task.sleep(for: .milliseconds(20)) }
@@ -103,7 +103,8 @@ struct TileBindingTests {
         screen.stop()
     }
 
-    /// A controller whose peer sends a screen (receiver 0) and a camera (receiver 1), by what a test says.
+    /// Creates a controller whose peer sends a screen (receiver 0) and a camera (receiver 1), with the frames that a
+    /// test passes.
     private func controller() async -> VideoTileController {
         let controller = VideoTileController()
         await controller.handle(
@@ -118,22 +119,22 @@ struct TileBindingTests {
             isVideo: true, streamID: streamID, trackID: nil, isContent: isContent, isActive: true, opus: nil)
     }
 
-    @Test("A sink for whatever content comes gets each tile's pictures from the first on, and none of a camera")
+    @Test("A sink for all content gets each tile's frames from the first one on, and no frame of a camera")
     func standingSink() async throws {
         let tiles = await controller()
         let pictures = EventLog<PictureSink.Picture>()
         let late = EventLog<PictureSink.Picture>()
         let sink = PictureSink(pictures, of: try AttendeeID("alice#content"))
         await tiles.bind(sink, to: .content)
-        // One frame of each, which no request for another follows: there is nobody who could answer it.
+        // There is one frame of each, and no peer that can answer a request for another.
         await tiles.receive(try keyFrame(), receiver: 0)
         await tiles.receive(try keyFrame(), receiver: 1)
         await pictures.wait(count: 1)
         await tiles.handle(.activityChanged(.ended, receiver: 0))
-        // What comes back is another tile.
+        // A receiver that starts again has a new tile.
         await tiles.receive(try keyFrame(), receiver: 0)
         await pictures.wait(count: 2)
-        // Bound to what is there already, a sink gets what comes next; unbound, nothing.
+        // A sink that is bound to a present tile gets the next frames. After it is unbound, it gets none.
         await tiles.bind(PictureSink(late, of: try AttendeeID("alice")), to: .attendee)
         await tiles.unbind(sink)
         await tiles.receive(try keyFrame(), receiver: 0)
@@ -145,7 +146,7 @@ struct TileBindingTests {
         #expect(pictures.entries.count == 2 && late.entries.count == 1)
     }
 
-    @Test("Whoever reads the tiles is given them as they stand, the newest alone where it is late, until the end")
+    @Test("A reader gets the current tiles, only the newest if it is slow, until the end")
     func updates() async throws {
         let tiles = await controller()
         var one = await tiles.updates.makeAsyncIterator()
@@ -170,7 +171,7 @@ struct TileBindingTests {
         #expect(await afterwards.next(isolation: nil) == nil)
     }
 
-    @Test("Whoever reads tiles keeps no session alive, and reads no more once it is gone")
+    @Test("A reader of tiles does not retain the session, and ends after it is released")
     func abandonedReader() async throws {
         var tiles: VideoTileController? = await controller()
         weak var gone: VideoTileController?
@@ -185,7 +186,7 @@ struct TileBindingTests {
 }
 
 extension VideoTileController {
-    /// Takes a frame as a connection does.
+    /// Passes a frame in, as a connection does.
     fileprivate func receive(_ frame: AssembledFrame, receiver index: Int) async {
         let tile = tiles.first { receiverIndex(ofTile: $0.tileID) == index }
         let known = tile.flatMap { self.receiver(ofTile: $0.tileID) }

@@ -5,7 +5,7 @@ import Testing
 @testable import RTCShareContentShare
 @testable import RTCSharePeerConnection
 
-/// Which tiles there are, and in what state.
+/// The tiles of a session and their states.
 @Suite struct VideoTileListTests {
     private static let small = PixelSize(width: 320, height: 180)
     private static let large = PixelSize(width: 1280, height: 720)
@@ -19,7 +19,7 @@ import Testing
             subgroup: subgroup, opus: nil)
     }
 
-    /// A list with one tile, of alice.
+    /// Returns a list with one tile of Alice's.
     private static func list() -> VideoTileList {
         var list = VideoTileList()
         _ = list.update([media("alice")])
@@ -27,7 +27,7 @@ import Testing
         return list
     }
 
-    @Test("A tile names the subgroup that the sender names, and each change of it is told")
+    @Test("A tile has the subgroup that the sender names, and each change is reported")
     func subgroup() throws {
         var list = VideoTileList()
         _ = list.update([Self.media("alice#content", isContent: true, subgroup: "design")])
@@ -42,12 +42,12 @@ import Testing
             }
             #expect(tile.subgroup == subgroup && list.tiles == [tile])
         }
-        // What can't be a subgroup's name is none.
+        // An invalid name is not a subgroup.
         _ = list.update([Self.media("alice#content", isContent: true, subgroup: "not a name")])
         #expect(list.tiles.first?.subgroup == nil)
     }
 
-    @Test("A tile appears with the first picture that stands on its own")
+    @Test("A tile is added with the first key frame")
     func firstPicture() {
         var list = VideoTileList()
         #expect(list.frameArrived(receiver: 0, size: Self.small).isEmpty, "nobody told of the receiver")
@@ -66,7 +66,7 @@ import Testing
         #expect(list.frameArrived(receiver: 2, size: Self.large).isEmpty)
     }
 
-    @Test("A new size is told once, and a picture that lies is another size")
+    @Test("A new size is reported once, and a frame on its side has another size")
     func newSize() {
         var list = Self.list()
         guard case .sizeDidChange(let tile)? = list.frameArrived(receiver: 0, size: Self.large).first else {
@@ -80,10 +80,10 @@ import Testing
         #expect(list.tiles.first?.size == turned)
     }
 
-    @Test("Paused by the user, by the sender and by the network, in all combinations")
+    @Test("A tile has the right pause state in all combinations of user, sender and network")
     func pauses() {
         typealias Pause = VideoTileState.PauseState
-        // What the sender does, whether the user paused; the state that is shown.
+        // The columns are the sender's activity, whether the user paused the tile, and the pause state.
         let table: [(ReceiverActivity, Bool, Pause)] = [
             (.flowing, false, .unpaused), (.waiting, false, .unpaused), (.paused, false, .pausedBySender),
             (.lost, false, .pausedForPoorConnection), (.flowing, true, .pausedByUser), (.waiting, true, .pausedByUser),
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test("A goodbye removes the tile, and a source that comes back is a new one")
+    @Test("An RTCP BYE removes the tile, and a source that starts again has a new one")
     func goodbyeRemovesTile() {
         var list = Self.list()
         _ = list.setPausedByUser(true, tile: 1)
@@ -127,7 +127,7 @@ import Testing
         #expect(list.tiles.map(\.tileID) == [2] && list.tiles.first?.pauseState == .unpaused)
     }
 
-    @Test("A section that is inactive, or is no more told of, takes its tile away")
+    @Test("A media section that is inactive or missing removes its tile")
     func inactiveSection() {
         var list = Self.list()
         #expect(list.update([Self.media("alice")]).isEmpty)
@@ -140,7 +140,7 @@ import Testing
         #expect(list.frameArrived(receiver: 0, size: Self.small).isEmpty)
     }
 
-    @Test("The end removes every tile, the oldest first")
+    @Test("The end removes all tiles, the oldest first")
     func endRemovesTile() {
         var list = VideoTileList()
         _ = list.update([Self.media("alice"), Self.media("bob"), Self.media("carol")])
@@ -154,16 +154,16 @@ import Testing
     }
 
     @Test(
-        "Whatever a stream is called, there is a tile of somebody",
+        "A stream with any id has a tile with an attendee",
         arguments: [
-            // What a hostile or careless peer may call its stream.
+            // These are ids that a hostile or careless peer can send.
             (nil, false, "receiver-1", false), ("", false, "receiver-1", false), ("-", false, "receiver-1", false),
             ("#content", false, "receiver-1", false), ("#content", true, "receiver-1#content", true),
             ("a#b#content", false, "a#b#content", true), ("alice", true, "alice#content", true),
             ("alice#content", true, "alice#content", true), ("a b", false, "receiver-1", false),
             ("\r\na=evil", true, "receiver-1#content", true),
             (String(repeating: "a", count: 129), false, "receiver-1", false),
-            // Slides are content, even where the name leaves no room to say so.
+            // Slides are content, even if the id has no room for #content.
             (String(repeating: "a", count: 128), true, "receiver-1#content", true), ("#", false, "#", false),
             (nil, true, "receiver-1#content", true), ("-", true, "receiver-1#content", true),
         ] as [(String?, Bool, String, Bool)])

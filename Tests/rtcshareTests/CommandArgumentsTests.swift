@@ -7,7 +7,7 @@ import Testing
 /// Former names of commands and options, and the errors of wrong values.
 struct CommandArgumentsTests {
     @Test(
-        "A former name stands for today's",
+        "A former name is replaced by the current one",
         arguments: [
             ("source test", "switch test"),
             ("help source", "help switch"),
@@ -35,7 +35,7 @@ struct CommandArgumentsTests {
         }
     }
 
-    @Test("A unit of a former command runs today's")
+    @Test("A service unit of a former command runs the current one")
     func formerUnit() throws {
         let unit = try UnitCommand.unit(
             of: ["--environment-file", "e", "broadcast", "--port", "5000"], executable: "/usr/bin/rtcshare",
@@ -50,7 +50,7 @@ struct CommandArgumentsTests {
         #expect(try Self.failure(["admit", "x"]).hasPrefix("rtcshare: x: use the number of a viewer"))
     }
 
-    @Test("The tokens of a capture come from variables of today's or former names")
+    @Test("The tokens of a capture are read from variables with the current or a former name")
     func captureTokens() throws {
         for prefix in ["RTCSHARE", "RTCSHARE_BROADCAST"] {
             let names = ["\(prefix)_MY_TOKEN", "\(prefix)_PEER_TOKEN"]
@@ -119,7 +119,7 @@ struct CommandArgumentsTests {
     }
 
     @Test(
-        "A SPEC that names nothing is answered with its option and what was meant",
+        "An unknown SPEC is answered with its option and the closest valid one",
         arguments: [
             ("--source tset", "--source tset: unknown source. Did you mean 'test'?"),
             ("--audio system --audio mic", "--audio mic: unknown audio. Did you mean 'microphone'?"),

@@ -11,7 +11,7 @@ struct CommandPathTests {
         return failure.lines(after: "rtcshare: ")
     }
 
-    @Test("An unknown command is answered with the one that was meant")
+    @Test("An unknown command is answered with the closest known one")
     func misspelled() throws {
         #expect(
             try failure("sned", "--answer", "a.sdp")
@@ -38,7 +38,7 @@ struct CommandPathTests {
     }
 
     @Test(
-        "A wrong command line is answered with the one that was meant",
+        "A wrong command line is answered with the closest valid one",
         arguments: [
             ("stream", "unknown command 'stream'.", "rtcshare serve"),
             ("ls", "unknown command 'ls'.", "rtcshare sources"),
@@ -76,7 +76,7 @@ struct CommandPathTests {
         #expect(failure.lines(after: "") == [problem, "Try: \(remedy)"])
     }
 
-    @Test("The help of help is the program's, and that of a unit's command is the command's")
+    @Test("The help of help is the program's, and --help of a service unit's command is that command's")
     func helpOfHelp() throws {
         #expect(CommandArguments.prepared(["help", "help"]) == ["help"])
         #expect(throws: CleanExit.self) {
@@ -89,7 +89,7 @@ struct CommandPathTests {
     }
 
     @Test(
-        "A suggestion is close to the word, or there is none",
+        "Only a word that is close to the typed one is suggested",
         arguments: [
             ("satus", "status"), ("stauts", "status"), ("STATUS", "status"), ("pasue", "pause"),
             ("unlok", "unlock"),

@@ -66,7 +66,7 @@ struct ConfigurationTests {
         #expect(command.link.ask && command.link.qr == false && !command.link.tlsSelfSigned)
     }
 
-    @Test("A command's table wins over the top of the file, the environment over both, the command line over all")
+    @Test("A command's table overrides the top of the file, variables override both, and arguments all")
     func precedence() throws {
         let file = """
             max-bitrate = 100
@@ -116,7 +116,7 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "A wrong file is reported with its line and what to write",
+        "An invalid file is reported with its line and a valid form",
         arguments: [
             (
                 "ask = true\nmax-bitrat = 1",

@@ -6,7 +6,8 @@ import Testing
 @testable import rtcshare
 
 @SharingActor @Suite("The state of a share's content") struct ContentStateTests {
-    /// A state: viewers see source 1, which is the content except in ``keeping``, where source 2 is, or a slate.
+    /// A state in which viewers see source 1, or a slate over it. Source 1 is the content except in ``keeping``, where
+    /// source 2 is.
     enum Start: CaseIterable, Sendable {
         case live, held, keeping, slate
     }

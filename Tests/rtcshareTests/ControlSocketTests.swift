@@ -5,7 +5,7 @@ import Testing
 
 @testable import rtcshare
 
-/// The names of running shares.
+/// The control sockets of running shares.
 @Suite struct ControlSocketTests {
     @Test(
         "The name of a share is neither a path nor the name of a capture's socket",
@@ -25,7 +25,7 @@ import Testing
         #expect(throws: CommandFailure.self) { try ControlSocket(name: name) }
     }
 
-    @Test("A share that does not run is answered with those that run")
+    @Test("An unknown share name is answered with the running shares")
     func noShare() {
         let failure = ControlOptions.noShare(named: "tlak", running: ["desk", "talk"])
         #expect(failure.status == .inputMissing)

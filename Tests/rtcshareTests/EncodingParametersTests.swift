@@ -5,7 +5,7 @@ import Testing
 
 @testable import rtcshare
 
-/// From an option, or a change over the control interface, to the settings of the encoder.
+/// The settings of the encoder that result from options, or from a change over the control interface.
 @Suite struct EncodingParametersTests {
     private static let defaults = VideoEncoder.Settings(bitrate: .kilobitsPerSecond(2500))
 
@@ -36,13 +36,13 @@ import Testing
             return
         }
         #expect(received == set.parameters)
-        // A parameter that the request does not name keeps its value.
+        // A parameter that is not in the request keeps its value.
         let started = try #require(try RTCShareCommand.parsed(["serve"], environment: [:]) as? ServeCommand)
         let changed = received.overriding(started.sharing.parameters)
         #expect(VideoEncoder.Settings(resolving: changed, over: Self.defaults) == expected)
     }
 
-    @Test("Without partial updates, a change of the bitrate brings none back")
+    @Test("A change of the bitrate does not enable partial updates that were disabled")
     func partialUpdates() throws {
         let serve = try #require(
             try RTCShareCommand.parsed(["serve", "--no-partial-updates"], environment: [:]) as? ServeCommand)

@@ -109,7 +109,7 @@ struct FailureTests {
         }
     }
 
-    @Test("The words for a missing file name the directory if that is what is missing")
+    @Test("The error for a missing file names the directory if that is missing")
     func missingFolder() throws {
         let folder = try TemporaryFolder()
         #expect(systemMessage(ENOENT, path: folder.file("a").path) == "there is no such file")

@@ -44,7 +44,7 @@ struct HelpTests {
         var name: String { names?.first?.name ?? valueName ?? "" }
     }
 
-    /// The guide's phrases that stop a reader.
+    /// The phrases that the writing guide forbids.
     private static let forbidden = [
         #"\b(is|are|was) no [a-z]"#, #"\banew\b"#, #"\bgoes? on\b"#, "stands? still", "again for each",
         #"\balone\b"#,
@@ -87,7 +87,7 @@ struct HelpTests {
         }
     }
 
-    @Test("An option says what it sets, and its default and that it is repeatable at the end")
+    @Test("An option's help has its effect first, then its default, then that it is repeatable")
     func options() {
         for (_, command) in Self.commands {
             for option in command.options {
@@ -131,7 +131,7 @@ struct HelpTests {
         }
     }
 
-    @Test("An example of help is a command line that the parser takes")
+    @Test("The parser accepts each example in help")
     func examplesParse() throws {
         for (_, command) in Self.commands {
             let lines = command.examples.joined(separator: "\n").replacingOccurrences(of: "\\\n", with: " ")

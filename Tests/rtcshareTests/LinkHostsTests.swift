@@ -4,7 +4,7 @@ import Testing
 @testable import RTCShareTransport
 @testable import rtcshare
 
-/// The addresses that links have.
+/// The addresses in links.
 @Suite struct LinkHostsTests {
     private static func address(
         _ text: String, on interface: UInt32, _ kind: InterfaceAddress.Kind = .network, isRunning: Bool = true,

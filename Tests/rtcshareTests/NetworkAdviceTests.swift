@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("A port that another program listens at is in use")
+    @Test("A port that another program listens on is reported as in use")
     func portInUse() throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
@@ -126,7 +126,7 @@ import Testing
                 == "rtcshare doctor --ice-server stun:HOST --ice-server 'turn:HOST?transport=tcp'")
     }
 
-    @Test("Servers that can't be used are not a missing network connection")
+    @Test("Servers that can't be used are not reported as a missing network connection")
     func wayOut() throws {
         func problem(_ diagnosis: NetworkDiagnosis) throws -> String {
             try #require(throws: CommandFailure.self) { try DoctorCommand.checkWayOut(diagnosis) }.message

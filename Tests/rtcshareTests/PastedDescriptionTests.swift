@@ -4,7 +4,7 @@ import Testing
 
 @testable import rtcshare
 
-/// Descriptions as people hand them over.
+/// Descriptions as people pass them on.
 @Suite
 struct PastedDescriptionTests {
     static let lines = [
@@ -16,7 +16,7 @@ struct PastedDescriptionTests {
     ]
     static let plain = lines.map { $0 + "\r\n" }.joined()
 
-    /// The description in the forms that other programs make of it.
+    /// The description in the forms that other programs give it.
     static let forms: [(name: String, text: String)] = [
         ("plain", plain),
         ("with line feeds", plain.replacing("\r\n", with: "\n")),
@@ -57,7 +57,7 @@ struct PastedDescriptionTests {
         (try? JSONEncoder().encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
-    @Test("A description is found in what other programs make of it", arguments: forms)
+    @Test("A description is found in the forms that other programs give it", arguments: forms)
     func found(name: String, text: String) throws {
         let description = try PastedDescription(in: text, name: "a.txt", expecting: "the answer")
         let parsed = try description.parsed(as: .answer, name: "a.txt")
@@ -97,7 +97,7 @@ struct PastedDescriptionTests {
         #expect(failure?.remedy?.contains("v=0") == true)
     }
 
-    @Test("JSON of the other description is rejected as such")
+    @Test("JSON with a description of the other type is rejected with that reason")
     func wrongKind() throws {
         let text = Self.json(["type": "offer", "sdp": Self.plain])
         let description = try PastedDescription(in: text, name: "o.json", expecting: "the answer")
@@ -115,7 +115,7 @@ struct PastedDescriptionTests {
         #expect(failure?.lines(after: "").contains { $0.contains("RFC") || $0.contains(";") } == false)
     }
 
-    @Test("A text of many false beginnings is rejected soon")
+    @Test("A text with many false beginnings is rejected quickly")
     func manyBeginnings() {
         let page = "<p>" + String(repeating: "v=0 ", count: 50_000)
         #expect(throws: CommandFailure.self) {
@@ -135,7 +135,7 @@ struct PastedDescriptionTests {
         #expect(answer.description == Self.plain && texts == ["never read"])
     }
 
-    @Test("A terminal that is gone ends the questions, and without a terminal the first paste counts")
+    @Test("A closed terminal ends the questions, and without a terminal the first paste counts")
     func endsQuestions() {
         for (asksAgain, count) in [(true, 3), (false, 1)] {
             var asked = 0

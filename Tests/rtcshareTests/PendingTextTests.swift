@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Text that waits for the terminal")
 struct PendingTextTests {
-    /// A terminal that takes so many bytes, then none.
+    /// A terminal that accepts a number of bytes, and then none.
     private final class Screen {
         var text = ""
         var room = Int.max

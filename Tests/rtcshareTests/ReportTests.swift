@@ -5,12 +5,12 @@ import TestSupport
 
 @testable import rtcshare
 
-/// The page that `rtcshare report` makes of files of statistics.
+/// The page that `rtcshare report` creates from files of statistics.
 @Suite(.timeLimit(.minutes(1)))
 struct ReportTests {
     // MARK: Files
 
-    /// A report of a sender; `time` is in seconds.
+    /// Returns a report of a sender. `time` is in seconds.
     private static func sent(
         _ time: Double, viewer: Int? = nil, ssrc: Int = 7, fragment: String = "ufrag",
         _ outbound: [String: Any] = [:], remote: [String: Any]? = nil, source: [String: Any] = [:],
@@ -36,7 +36,7 @@ struct ReportTests {
         return [transport, media, stream] + (reported.map { [$0] } ?? [])
     }
 
-    /// Two pairs of candidates, `CP0` and `CP1`, with their ends.
+    /// Returns two candidate pairs, `CP0` and `CP1`, with their candidates.
     private static func paths(_ time: Double) -> [[String: Any]] {
         let objects: [[String: Any]] = [
             ["id": "CP0", "type": "candidate-pair", "localCandidateId": "L0", "remoteCandidateId": "R"],
@@ -51,7 +51,7 @@ struct ReportTests {
         return objects.map { $0.merging(["timestamp": 1_000_000 + time * 1000]) { $1 } }
     }
 
-    /// A report of a viewer.
+    /// Returns a report of a viewer.
     private static func received(_ time: Double, ssrc: Int = 7, _ inbound: [String: Any]) -> [[String: Any]] {
         let common: [String: Any] = ["timestamp": 1_000_000 + time * 1000]
         let transport = ["id": "T0", "type": "transport", "iceLocalUsernameFragment": "v", "iceState": "connected"]
@@ -68,7 +68,7 @@ struct ReportTests {
             .joined()
     }
 
-    /// The history of files of these texts.
+    /// Returns the history of files with these texts.
     private static func history(_ texts: String...) throws -> StatisticsHistory {
         let folder = try TemporaryFolder()
         var history = StatisticsHistory()
@@ -89,7 +89,7 @@ struct ReportTests {
 
     // MARK: Reading
 
-    @Test("Counters become rates by their differences, over the time between two reports")
+    @Test("A rate is a counter's difference divided by the time between two reports")
     func rates() throws {
         let history = try Self.history(
             try Self.lines([
@@ -111,7 +111,7 @@ struct ReportTests {
             try Self.lines([1000, 2000, 300, 425].enumerated().map { Self.sent(Double($0), ["bytesSent": $1]) }))
         #expect(fewer.connections.first?.streams.first?[.rate].values == [8, 1])
         #expect(fewer.remarks.count == 1 && fewer.remarks[0].contains("restarted once"))
-        // A new source has new counts, also if they are higher.
+        // A new source has new counts, even if they are higher.
         let other = try Self.history(
             try Self.lines(
                 [(1, 1000), (1, 2000), (2, 90_000), (2, 91_000)].enumerated().map {
@@ -120,7 +120,7 @@ struct ReportTests {
         #expect(other.connections.count == 1 && other.connections[0].streams[0][.rate].values == [8, 8])
     }
 
-    @Test("A number of losses that late packets reduce is no loss and no restart")
+    @Test("A number of losses that late packets reduce is neither a loss nor a restart")
     func lateLosses() throws {
         let history = try Self.history(
             try Self.lines(
@@ -155,7 +155,7 @@ struct ReportTests {
             try #require(history.remarks[0].hasPrefix("Line 3 of ") && history.remarks[0].hasSuffix(" is left out."))
             try #require(history.connections[0].streams[0][.frames].values == [30])
         }
-        // Without its end of line it is whole all the same.
+        // A last line without its end of line is complete.
         #expect(try Self.history(whole + last.dropLast()).connections[0].streams[0][.frames].values == [30, 30])
     }
 
@@ -234,7 +234,7 @@ struct ReportTests {
         }
         let history = try Self.history(try Self.lines(reports))
         #expect(ReportPage(history, title: "t").markup.hasSuffix("</html>\n"))
-        // From 1970 to the last day of Date, and back.
+        // The times go from 1970 to the last day of Date, and back.
         let times = try Self.history(
             [0, 8.64e15, 5].map { "[{\"id\":\"T0\",\"type\":\"transport\",\"timestamp\":\($0)}]\n" }.joined())
         #expect(times.remarks.contains { $0.contains("go back in time") })
@@ -267,7 +267,7 @@ struct ReportTests {
                 "target at 2: the target fell from 2100 to 900 kbit/s <- the delay on the route grew; loss 7 %; round trip "
                     + "300 ms, usually 50 ms"), "\(words)")
         #expect(words.contains("loss at 2: loss of up to 7 % <- "))
-        // A pause is no fall.
+        // A pause is not a fall.
         #expect(words.count { $0.hasPrefix("target") } == 1)
     }
 
@@ -321,7 +321,7 @@ struct ReportTests {
         #expect(Self.words(both).contains("freeze at 12: a freeze of 500 ms <- the share was paused"))
     }
 
-    @Test("Freezes that webrtc-stats counts while a screen is at rest are reported as such, once")
+    @Test("Freezes that webrtc-stats counts for an unchanged screen are reported once, with that reason")
     func rest() throws {
         // Typing for five seconds, and then one frame per second.
         let viewer = (0..<20).map { second -> [[String: Any]] in
@@ -457,7 +457,7 @@ struct ReportTests {
         #expect(page.contains("base-uri 'none'; form-action 'none'\">"))
     }
 
-    @Test("The newest sources are kept of a stream whose source changes with each report")
+    @Test("If a stream's source changes with each report, the newest sources are kept")
     func manySources() throws {
         let history = try Self.history(
             try Self.lines((0..<200).map { Self.sent(Double($0), ssrc: $0, fragment: "\($0 / 2)") }))
@@ -493,7 +493,7 @@ struct ReportTests {
     }
 
     @Test(
-        "The number of an axis' labels is limited, whatever the length and the height",
+        "The number of an axis's labels is limited for any length and height",
         arguments: [0.0, 0.4, 7, 61, 3599, 3600, 259_200, 1e9, 8.64e12] as [Double])
     func axes(length: Double) throws {
         let axis = TimeAxis(from: 5, to: 5 + length)

@@ -22,7 +22,7 @@ final class FakeSource: CaptureSource, CustomStringConvertible {
     /// The result of a start.
     enum Start: Sendable {
         case succeeds, fails
-        /// It ends at once, as an empty file does.
+        /// The source ends immediately, as an empty file does.
         case ends
         case waits(Gate)
     }
@@ -54,7 +54,7 @@ final class FakeSource: CaptureSource, CustomStringConvertible {
         if wasRunning { end() }
     }
 
-    /// Ends by itself, as a file does after its last frame.
+    /// Ends the source, as a file does after its last frame.
     func end() { for entry in state.withLock({ $0.observers }) { entry.observer?.captureDidStop() } }
 
     func add(_ sink: any VideoSink) {}
@@ -67,7 +67,7 @@ final class FakeSource: CaptureSource, CustomStringConvertible {
     }
 }
 
-/// Returns when everything that was posted to the sharing actor before is done.
+/// Waits until everything that was posted to the sharing actor before is done.
 func settle() async {
     await withCheckedContinuation { continuation in SharingActor.post { continuation.resume() } }
 }
@@ -84,7 +84,7 @@ final class FakeSound: AudioCaptureSource {
     func remove(observer: any CaptureSourceObserver) {}
 }
 
-/// Opens fakes as content, each by a file's name.
+/// An opener of content that returns fakes, each by a file's name.
 final class FakeOpener: Sendable {
     struct Failure: Error {}
 
@@ -113,11 +113,11 @@ final class FakeOpener: Sendable {
     }
 }
 
-/// Records the content that viewers see and hear. A source that is not a fake is a slate.
+/// An output that records the content that viewers get. A source that is not a fake is a slate.
 @SharingActor final class FakeOutput: ShareOutput {
     struct Refusal: Error {}
 
-    /// Records the end of a slate, which has a thread of its own.
+    /// An observer that records the end of a slate, which has a separate thread.
     private final class SlateObserver: CaptureSourceObserver {
         let isRunning = Locked(true)
 
@@ -125,15 +125,15 @@ final class FakeOpener: Sendable {
     }
 
     private(set) var shown: (any VideoSource)?
-    /// Whether the source that is shown is delayed while the encoder is busy.
+    /// Whether the shown source is delayed while the encoder is busy.
     private(set) var canShownWait = false
     private(set) var isVideoMuted = false
     private(set) var isAudioMuted = false
     private(set) var isMicrophoneMuted = false
-    /// Whether audio was muted when the newest source began.
+    /// Whether audio was muted when the newest source started.
     private(set) var wasSoundMuted = false
     private var slates: [SlateObserver] = []
-    /// The parameters that the content was given last.
+    /// The latest parameters of the content.
     private(set) var configuration: VideoEncodingParameters?
     private var refusesNext = false
     private var refusesNextCamera = false
@@ -151,10 +151,10 @@ final class FakeOpener: Sendable {
     func refuseNext() { refusesNext = true }
     func refuseNextCamera() { refusesNextCamera = true }
 
-    /// Calls `action` while the next source begins.
+    /// Calls `action` while the next source starts.
     func whileShowingNext(_ action: @escaping @SharingActor () async -> Void) { whileShowing = action }
 
-    /// Calls `action` while the next camera begins.
+    /// Calls `action` while the next camera starts.
     func whileStartingNextCamera(_ action: @escaping @SharingActor () async -> Void) { whileStartingCamera = action }
 
     func showContent(
@@ -197,7 +197,7 @@ final class FakeOpener: Sendable {
     func setMicrophoneMuted(_ isMuted: Bool) { isMicrophoneMuted = isMuted }
 }
 
-/// Random numbers that are the same for the same seed (SplitMix64).
+/// A random number generator with the same numbers for the same seed (SplitMix64).
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
@@ -212,7 +212,7 @@ struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
-/// Time that only a test advances.
+/// Virtual time, which only a test advances.
 final class VirtualTime: Sendable {
     private struct State {
         var now = Duration.zero
@@ -223,7 +223,7 @@ final class VirtualTime: Sendable {
 
     private let state = Locked(State())
 
-    /// The number of sleeps that have begun.
+    /// The number of sleeps that have started.
     var sleeps: Int { state.withLock { $0.sleeps } }
 
     func sleep(for time: Duration) async throws {

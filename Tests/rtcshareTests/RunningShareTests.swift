@@ -19,11 +19,11 @@ struct RunningShareTests {
         case live
         /// Viewers keep the last frame.
         case held
-        /// They keep the last frame of a source that was replaced since.
+        /// Viewers keep the last frame of a source that was replaced in the meantime.
         case keeping
-        /// They see a slate, which gets sharp.
+        /// Viewers see a slate that is not sharp yet.
         case slate
-        /// They see a slate, and that the share is paused.
+        /// Viewers see a slate, and that the share is paused.
         case sharpSlate
     }
 
@@ -69,7 +69,7 @@ struct RunningShareTests {
         private var hasEnded = false
         private var ends = 0
         private var slates = 0
-        /// The occurrences that the share has reported, once it is finished.
+        /// The occurrences that the share has reported. They are complete after it is finished.
         private(set) var occurrences: [Share.Occurrence] = []
 
         private static let options = try? (RTCShareCommand.parsed(["serve"], environment: [:]) as? ServeCommand)?
@@ -104,7 +104,7 @@ struct RunningShareTests {
             if capturing { try await share.startCapture() }
         }
 
-        /// Carries out the event, and returns the notice.
+        /// Executes the event, and returns the notice.
         func perform(_ event: Event) async throws -> String? {
             switch event {
             case .pause: return try await share.pause(showingSlate: false)
@@ -129,7 +129,7 @@ struct RunningShareTests {
             try await share.change(to: try add(source, canWait: canWait))
         }
 
-        /// The request of an event.
+        /// Returns the request of an event.
         func request(_ event: Event) throws -> ControlRequest {
             switch event {
             case .pauseWithSlate: .pause(slate: true)
@@ -141,7 +141,7 @@ struct RunningShareTests {
             }
         }
 
-        /// The state of the share, and what viewers see and receive when it is not paused.
+        /// Returns the state of the share, and the media that viewers get when it is not paused.
         func outcome() async -> [String] {
             let state = share.content
             let before = [
@@ -162,7 +162,7 @@ struct RunningShareTests {
         /// The names of the sources that run.
         var runningSources: Set<String> { Set(opened.filter(\.isRunning).map(\.description)) }
 
-        /// Carries out the event, and follows it in the table.
+        /// Executes the event, and follows it in the table.
         func follow(_ event: Event, _ story: [Event]) async throws {
             if event == .resume, hasEnded, situation != .live {
                 let failure = await #expect(throws: CommandFailure.self, "\(story)") { try await perform(event) }
@@ -220,7 +220,7 @@ struct RunningShareTests {
     }
 
     @Test(
-        "Viewers see what the table says, and no other source runs, after each order of two and three events",
+        "After each sequence of two or three events, viewers see the table's content, and no other source runs",
         arguments: Event.allCases, Event.allCases)
     func orders(first: Event, second: Event) async throws {
         for third in Event.allCases {
@@ -247,7 +247,7 @@ struct RunningShareTests {
     }
 
     @Test(
-        "A source or slate that the room rejects leaves everything as it was, in each situation",
+        "A source or slate that the room rejects changes nothing, in each situation",
         arguments: [
             (Situation.live, Event.pauseWithSlate), (.held, .pauseWithSlate), (.keeping, .pauseWithSlate),
             (.keeping, .resume), (.slate, .resume), (.sharpSlate, .resume), (.live, .replace),
@@ -263,7 +263,7 @@ struct RunningShareTests {
         #expect(await stage.finish() == 0)
     }
 
-    @Test("A source that can't start leaves everything as it was", arguments: Situation.allCases)
+    @Test("A source that can't start changes nothing", arguments: Situation.allCases)
     func brokenSource(situation: Situation) async throws {
         let stage = try await Stage()
         let way = try #require(Self.ways.first { $0.0 == situation }).1
@@ -275,7 +275,7 @@ struct RunningShareTests {
         #expect(await stage.finish() == 0)
     }
 
-    @Test("A source that ended before it is shown leaves everything as it was", arguments: Situation.allCases)
+    @Test("A source that ended before it is shown changes nothing", arguments: Situation.allCases)
     func endedSource(situation: Situation) async throws {
         let stage = try await Stage()
         let way = try #require(Self.ways.first { $0.0 == situation }).1
@@ -288,7 +288,7 @@ struct RunningShareTests {
         #expect(await stage.finish() == 0)
     }
 
-    @Test("A slate is muted after its own time, not after the time of an earlier slate")
+    @Test("A slate is muted after its own delay, and not after that of an earlier slate")
     func earlierSlate() async throws {
         let stage = try await Stage()
         try await stage.follow(.pauseWithSlate, [.pauseWithSlate])
@@ -303,7 +303,7 @@ struct RunningShareTests {
         #expect(await stage.finish() == 0)
     }
 
-    @Test("The time of a slate that ends while the share resumes does not pause the share")
+    @Test("The end of a slate's delay while the share resumes does not pause the share")
     func slateTimeDuringResume() async throws {
         let stage = try await Stage()
         try await stage.follow(.pauseWithSlate, [.pauseWithSlate])
@@ -316,7 +316,7 @@ struct RunningShareTests {
     }
 
     @Test(
-        "Muted audio stays muted while a source or a slate begins",
+        "Muted audio stays muted while a source or a slate starts",
         arguments: [(Situation.live, Event.pauseWithSlate), (.keeping, .resume), (.slate, .resume), (.live, .replace)])
     func soundWhileSourceBegins(situation: Situation, event: Event) async throws {
         let stage = try await Stage()
@@ -345,7 +345,7 @@ struct RunningShareTests {
         #expect(await stage.finish() == 0)
     }
 
-    @Test("The end of a source counts from the moment at which viewers are shown it")
+    @Test("The end of a source ends the share only after viewers are shown the source")
     func endDuringResume() async throws {
         let stage = try await Stage()
         for (index, event) in [Event.pause, .replace].enumerated() {
@@ -355,7 +355,7 @@ struct RunningShareTests {
         stage.output.whileShowingNext {
             shown.end()
             await settle()
-            // The change may still fail.
+            // The change can still fail.
             #expect(stage.share.captureEnd == nil)
         }
         #expect(try await stage.perform(.resume) == nil)
@@ -429,7 +429,7 @@ struct RunningShareTests {
     private static let overtaken =
         "file:2.y4m: another source was chosen while this one was opening"
 
-    @Test("Of two switches, the one that was requested last stays, though its source opens first")
+    @Test("Of two switches, the one that was requested last stays, even if its source opens first")
     func switchDuringOpening() async throws {
         let stage = try await Stage()
         let (gate, late, early) = (Gate(), FakeSource("2"), FakeSource("3"))
@@ -459,7 +459,7 @@ struct RunningShareTests {
         _ = await stage.finish()
     }
 
-    @Test("A switch that is requested while another is under way follows it")
+    @Test("A switch that is requested during another one runs after it")
     func switchDuringSwitch() async throws {
         let stage = try await Stage()
         let second = try stage.add(FakeSource("2"))
@@ -511,7 +511,7 @@ struct RunningShareTests {
         _ = await stage.finish()
     }
 
-    @Test("A mute during a switch holds for the new source")
+    @Test("A mute during a switch applies to the new source")
     func muteDuringSwitch() async throws {
         let stage = try await Stage()
         stage.output.whileShowingNext { #expect(throws: Never.self) { try stage.share.mute(.all, true) } }
@@ -534,7 +534,7 @@ struct RunningShareTests {
         _ = await stage.finish()
     }
 
-    @Test("A source whose opening ends after the capture has begun is started before it is shown")
+    @Test("A source that finishes opening after the capture started is started before it is shown")
     func captureBeginsDuringOpening() async throws {
         let stage = try await Stage(capturing: false)
         let (gate, next) = (Gate(), FakeSource("2"))
@@ -549,7 +549,7 @@ struct RunningShareTests {
         #expect(await stage.finish() == 0)
     }
 
-    @Test("A capture that begins while a source is being shown starts that source")
+    @Test("A capture that starts while a source is being shown starts that source")
     func captureBeginsDuringSwitch() async throws {
         let stage = try await Stage(capturing: false)
         let (isShowing, next) = (Gate(), FakeSource("2"))
@@ -566,7 +566,7 @@ struct RunningShareTests {
         #expect(await stage.finish() == 0)
     }
 
-    @Test("A stop during a start waits for the source, stops it and rejects what is requested after it")
+    @Test("A stop during a start waits for the source, stops it and rejects later requests")
     func stopDuringStart() async throws {
         let gate = Gate()
         let stage = try await Stage(FakeSource("1", start: .waits(gate)), capturing: false)
@@ -613,7 +613,7 @@ struct RunningShareTests {
         #expect(await stage.finish() == 0)
     }
 
-    @Test("Parameters that are set during a switch hold for the new source")
+    @Test("Parameters that are set during a switch apply to the new source")
     func setDuringSwitch() async throws {
         let stage = try await Stage()
         let isShowing = Gate()
@@ -629,7 +629,7 @@ struct RunningShareTests {
         #expect(await stage.finish() == 0)
     }
 
-    @Test("A mute before the share begins holds for its first source")
+    @Test("A mute before the share starts applies to its first source")
     func muteBeforeBegin() async throws {
         let stage = try await Stage(capturing: false, hasBegun: false)
         _ = try stage.share.mute(.all, true)
@@ -638,7 +638,7 @@ struct RunningShareTests {
         #expect(await stage.finish() == 0)
     }
 
-    @Test("A pause does not wait for a change of viewers, and another change of viewers does")
+    @Test("A pause does not wait for a change of viewers, but another change of viewers does")
     func pauseDuringInvitation() async throws {
         let stage = try await Stage()
         let isGathering = Gate()
@@ -660,11 +660,11 @@ struct RunningShareTests {
     enum BlockedStart: CaseIterable, Sendable {
         /// The source is started when it is opened.
         case outsideTurn
-        /// The share began to capture while the source was opening, so the source is started in its turn.
+        /// The share started to capture while the source was opening, so the source is started in its turn.
         case inTurn
     }
 
-    /// A share in which a switch to source 2 waits for `gate`.
+    /// Creates a share in which a switch to source 2 waits for `gate`.
     private func stage(
         _ start: BlockedStart, gate: Gate, next: FakeSource
     ) async throws -> (stage: Stage, answer: Task<ControlAnswer, Never>) {
@@ -722,7 +722,7 @@ struct RunningShareTests {
     }
 
     @Test(
-        "Requests that are sent at once have the outcome of the same requests one after the other",
+        "Requests that are sent at the same time have the same outcome as one after the other",
         arguments: 0..<50 as Range<UInt64>)
     func requestsAtOnce(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
@@ -768,7 +768,7 @@ struct RunningShareTests {
         _ = await stage.finish()
     }
 
-    @Test("A camera that can't be sent leaves the camera before")
+    @Test("A camera that can't be sent does not replace the current one")
     func rejectedCamera() async throws {
         let stage = try await Stage()
         let specification = try CameraSpecification("test:320x180@5")

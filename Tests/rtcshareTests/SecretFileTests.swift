@@ -5,7 +5,7 @@ import TestSupport
 
 @testable import rtcshare
 
-/// The files that passwords and tokens are read from.
+/// The files from which passwords and tokens are read.
 @Suite(.timeLimit(.minutes(1)))
 struct SecretFileTests {
     @Test("A secret is read from its user's private file, also through a symbolic link")
@@ -42,11 +42,11 @@ struct SecretFileTests {
         #expect(String(decoding: bytes, as: UTF8.self) == shown)
     }
 
-    @Test("A secret is read from a pipe, as a shell passes what a command prints")
+    @Test("A secret is read from a pipe, as a shell passes the output of a command")
     func pipe() throws {
         let pipe = Pipe()
         let path = "/dev/fd/\(pipe.fileHandleForReading.fileDescriptor)"
-        // The command may take long: the reader waits for it.
+        // The command can take long, and the reader waits for it.
         let descriptor = try PrivateFile(path: path).open(O_RDONLY, takesLinks: true)
         #expect(fcntl(descriptor, F_GETFL) & O_NONBLOCK == 0)
         close(descriptor)
@@ -63,7 +63,7 @@ struct SecretFileTests {
         #expect(try SecretFile.readText(path, what: "token") == "")
     }
 
-    @Test("A path that is no file is rejected with a remedy, also if it is private to the user")
+    @Test("A path that is not a file is rejected with a remedy, even if it is private to the user")
     func notAFile() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("folder").path

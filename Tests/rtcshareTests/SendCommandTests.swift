@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct SendCommandTests {
-    @Test("A share to a server closes its port if its room can't be made")
+    @Test("A share to a server closes its port if its room can't be created")
     func portWithoutRoom() async throws {
         let loopback = IPAddress.v4(0x7F00_0001)
         let free = try await SharedPort(addresses: [loopback])

@@ -7,7 +7,7 @@ import Testing
 
 @testable import rtcshare
 
-/// The file that `offer` leaves for `send`: whose it may be.
+/// The permissions and the owner of the file that `offer` stores for `send`.
 @Suite(.timeLimit(.minutes(1)))
 struct SessionFileTests {
     @Test("A session file that others can read is rejected with a remedy")
@@ -41,7 +41,7 @@ struct SessionFileTests {
         #expect(failure?.remedy?.contains("with a regular file") == true, "\(failure?.message ?? "")")
     }
 
-    @Test("The session that is read is the file that was checked, also if another file replaces it meanwhile")
+    @Test("The session is read from the file that was checked, even if another file replaces it")
     func replacedFile() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write("{}", to: "session.json").path
@@ -87,12 +87,12 @@ struct SessionFileTests {
             let taken = try SessionFile.take(answeredBy: answer, among: SessionFile(path: path))
             #expect(taken.session.session.offer == session.session.offer)
             try taken.file.consume(taken.offer)
-            // A session works once.
+            // A session can be used once.
             #expect(throws: CommandFailure.self) { try SessionFile(path: taken.file.path).take() }
         }
     }
 
-    @Test("A second use of an answer is reported as one, also if another offer waits for its answer")
+    @Test("A second use of an answer is reported as such, even if another offer waits for its answer")
     func usedTwice() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("session.json").path
@@ -109,7 +109,7 @@ struct SessionFileTests {
         #expect(failure?.message.contains("was used at") == true, "\(failure?.message ?? "")")
     }
 
-    @Test("Sessions of earlier offers are removed when they are a day old, and beyond sixteen")
+    @Test("Sessions of earlier offers are removed after a day, and if there are more than sixteen")
     func pruning() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("session.json").path

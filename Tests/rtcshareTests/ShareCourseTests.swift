@@ -15,11 +15,11 @@ import Testing
     enum Kind: Sendable, CaseIterable {
         /// One viewer is invited.
         case invited
-        /// Viewers come by a link.
+        /// Viewers join by a link.
         case served
-        /// The share goes to two servers.
+        /// The share is published to two servers.
         case published
-        /// Viewers come by a link, and the share goes to a server.
+        /// Viewers join by a link, and the share is published to a server.
         case servedAndPublished
 
         func course(isRecording: Bool = false) -> ShareCourse {
@@ -67,7 +67,7 @@ import Testing
     }
 
     static let viewers: [Row] = [
-        // The first viewer of an invited share begins it.
+        // The first viewer of an invited share starts it.
         Row(.invited, connected, "consume", "start capture", "The viewer is connected."),
         Row(.invited, connected, after: [connected], "The viewer is connected."),
         Row(.served, connected, "consume", "The viewer is connected."),
@@ -122,7 +122,8 @@ import Testing
         Row(.published, published, after: [published], in: serversOnly, "published"),
         Row(.servedAndPublished, published, in: serversOnly, "published", "consume"),
         Row(.published, .serverChanged(report: ["server 1 answers again"]), "server 1 answers again"),
-        // Servers that all fail at first end a share that goes only to them, unless one of them wants another attempt.
+        // A share that is only published ends if the first attempts of all servers fail, unless one of them can be
+        // retried.
         Row(.published, failed(1), in: serversOnly, "server 1 failed"),
         Row(.published, failed(2), after: [failed(1)], in: serversOnly, "fail no route"),
         Row(.published, failed(1), after: [failed(1)], in: serversOnly, "server 1 failed"),
@@ -131,7 +132,7 @@ import Testing
         Row(.published, failed(2), after: [failed(1)], "server 2 failed"),
         Row(.published, failed(2), after: [published, failed(1)], in: serversOnly, "server 2 failed"),
         Row(.servedAndPublished, failed(1), in: givenUp, "server 1 failed"),
-        // Servers that are all given up end it later, too.
+        // If all servers fail permanently later, the share ends, too.
         Row(.published, failed(2), after: [published], in: givenUp, "fail no route"),
         Row(
             .published, failed(2), after: [published], in: Situation(viewers: 1, areServersGivenUp: true),

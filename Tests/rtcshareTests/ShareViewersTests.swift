@@ -10,7 +10,7 @@ import Testing
 @Suite("The viewers of a running share", .timeLimit(.minutes(1)))
 @SharingActor struct ShareViewersTests {
     @Test(
-        "An invited viewer is new until it answers, and the last viewer to go stays for its report",
+        "An invited viewer is new until it answers, and the last viewer who leaves is kept for its report",
         arguments: [true, false])
     func viewers(outlivesViewers: Bool) async throws {
         let room = try SharingRoom(owner: AttendeeID("alice"))

@@ -15,7 +15,7 @@ struct SourceRunnerTests {
         func note(_ line: String) { lines.withLock { $0.append(line) } }
     }
 
-    /// A door that a thread waits at until it is opened.
+    /// A gate that blocks a thread until it is opened.
     private final class Door: Sendable {
         private let isOpen = Mailbox(false)
 
@@ -23,7 +23,7 @@ struct SourceRunnerTests {
         func pass() { isOpen.take { $0 ? .done(()) : .wait(until: nil) } }
     }
 
-    @Test("Sources start and stop in the order of the calls, and a stop that waits delays no caller")
+    @Test("Sources start and stop in the order of the calls, and a stop that blocks delays no caller")
     func order() async throws {
         let (runner, log, door) = (SourceRunner(), Log(), Door())
         runner.stop {
@@ -41,7 +41,7 @@ struct SourceRunnerTests {
         #expect(log.all.suffix(100).elementsEqual((1...100).map { "\($0)" }))
     }
 
-    @Test("A source that can't start fails its start, and later calls are carried out")
+    @Test("The start of a source that fails throws, and later calls are executed")
     func failure() async throws {
         let (runner, log) = (SourceRunner(), Log())
         await #expect(throws: Failure.self) { try await runner.start { throw Failure() } }

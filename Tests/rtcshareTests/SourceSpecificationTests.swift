@@ -98,7 +98,7 @@ import Testing
         #expect(throws: SpecificationError.self) { try SourceSpecification("camera:") }
     }
 
-    @Test("Without a SPEC the display is shared where DISPLAY is set, else the test pattern, and the sentence says so")
+    @Test("Without a SPEC, the display is shared if DISPLAY is set, or else the test pattern, with a message")
     func preferred() {
         let display = SourceSpecification.preferred(environment: ["DISPLAY": ":7"])
         #expect(display.specification == .display(output: nil))

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Statistics files", .timeLimit(.minutes(1)))
 struct StatisticsWriterTests {
-    /// Larger than the buffer of a pipe.
+    /// A member that is larger than the buffer of a pipe.
     private struct Padding: Encodable, Sendable {
         var padding = String(repeating: "x", count: 1 << 20)
     }
@@ -53,7 +53,7 @@ struct StatisticsWriterTests {
         #expect(said.withLock { $0 } == [introduction + "can't write statistics to /dev/full: the disk is full."])
     }
 
-    @Test("A full pipe delays no caller: the oldest reports are dropped, and that is reported once")
+    @Test("A full pipe delays no caller, and the oldest reports are dropped, which is reported once")
     func slowPipe() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("pipe").path

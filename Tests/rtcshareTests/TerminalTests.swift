@@ -24,7 +24,7 @@ struct TerminalTests {
     }
 
     @Test(
-        "A long line is broken between words, behind its label, and a link stays whole",
+        "A long line is broken between words, after its label, and a link stays whole",
         arguments: [
             ("short", 40, ["short"]),
             (

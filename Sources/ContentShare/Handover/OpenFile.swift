@@ -1,7 +1,7 @@
 package import FoundationEssentials
 internal import Glibc
 
-/// An open file, socket or pipe, which is closed with it.
+/// An open file, socket or pipe, whose descriptor is closed when the object is released.
 package final class OpenFile: Sendable {
     private let descriptor: Int32
     private let isClosedAtEnd: Bool
@@ -9,13 +9,13 @@ package final class OpenFile: Sendable {
     package static let standardInput = OpenFile(lending: STDIN_FILENO)
     package static let standardOutput = OpenFile(lending: STDOUT_FILENO)
 
-    /// Takes an open descriptor.
+    /// Owns an open descriptor.
     package init(_ descriptor: Int32) {
         self.descriptor = descriptor
         isClosedAtEnd = true
     }
 
-    /// Uses an open descriptor, which its owner closes.
+    /// Uses an open descriptor that the caller closes.
     package init(lending descriptor: Int32) {
         self.descriptor = descriptor
         isClosedAtEnd = false
@@ -28,7 +28,8 @@ package final class OpenFile: Sendable {
         self.init(descriptor)
     }
 
-    /// The beginning of a regular file, `count` bytes at most; nil for anything else, which can make its reader wait.
+    /// Returns at most `count` bytes from the beginning of a regular file. Nil for anything else, which could block the
+    /// reader.
     package static func beginning(ofRegularFile path: String, atMost count: Int) -> [UInt8]? {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -39,7 +40,7 @@ package final class OpenFile: Sendable {
         if isClosedAtEnd { close(descriptor) }
     }
 
-    /// What comes next, as much as is there and at most `count` bytes; none at the end.
+    /// Reads the available bytes, at most `count`. The result is empty at the end.
     package func read(atMost count: Int) throws(POSIXError) -> [UInt8] {
         do {
             return try [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -53,12 +54,12 @@ package final class OpenFile: Sendable {
         } catch let error as POSIXError {
             throw error
         } catch {
-            // The closure throws nothing else; its initializer does not say so.
+            // The closure throws only this error, but the initializer is declared without its type.
             throw POSIXError(.EIO)
         }
     }
 
-    /// All that is left, or the first `limit` bytes and some more.
+    /// Reads to the end, or `limit` bytes and some more.
     package func readToEnd(atMost limit: Int = .max) throws(POSIXError) -> Data {
         var data = Data()
         while data.count <= limit {
@@ -69,7 +70,6 @@ package final class OpenFile: Sendable {
         return data
     }
 
-    /// Writes all of it.
     package func write(_ data: Data) throws(POSIXError) {
         var rest = data[...]
         while !rest.isEmpty {
@@ -84,6 +84,6 @@ package final class OpenFile: Sendable {
 }
 
 extension POSIXError {
-    /// What the last call failed with.
+    /// The error of the last system call.
     package static var last: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
 }

@@ -2,17 +2,19 @@ public import FoundationEssentials
 internal import Glibc
 internal import RTCShareLocks
 
-/// A file that nobody but its owner may read, written whole: what one process leaves for another.
+/// A file that only its owner can read, which is always written as a whole. It passes secrets from one process to
+/// another.
 public struct PrivateFile: Sendable {
-    /// Where it is.
+    /// The path of the file.
     public let path: String
 
-    /// The file at `path`, which need not exist yet.
+    /// Names the file at `path`, which need not exist.
     public init(path: String) {
         self.path = path
     }
 
-    /// Writes a new file of mode 0600 in place of whatever is there, so that a reader sees one or the other whole.
+    /// Replaces the file at the path by a new one of mode 0600, in one step, so that a reader gets either file as a
+    /// whole.
     public func write(_ data: Data) throws {
         let temporary = "\(path).\(ProcessInfo.processInfo.processIdentifier)"
         let file = Glibc.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -26,7 +28,9 @@ public struct PrivateFile: Sendable {
         }
     }
 
-    /// What is in it; refused where it is a link, or others own it or could have read or changed it.
+    /// Returns the content of the file.
+    ///
+    /// - Throws: An error if it is a link, or if other users own it or can read or change it.
     public func read() throws -> Data {
         let file: Int32
         do throws(Objection) {
@@ -37,15 +41,15 @@ public struct PrivateFile: Sendable {
         return try OpenFile(file).readToEnd()
     }
 
-    /// Why what is there is not taken for a private file.
+    /// The reason why a file is not accepted as private.
     package enum Objection: Error, Equatable {
-        /// It can't be opened.
+        /// The file can't be opened.
         case unavailable(errorNumber: Int32)
-        /// It is a link, a pipe, a device or a folder.
+        /// The file is a link, a pipe, a device or a directory.
         case notRegular
-        /// It belongs to somebody else, who could have written anything into it.
+        /// The file belongs to another user, who could have written anything to it.
         case notOwned
-        /// Others may read or change it.
+        /// Other users can read or change the file.
         case accessible
 
         fileprivate var code: POSIXErrorCode {
@@ -57,11 +61,11 @@ public struct PrivateFile: Sendable {
         }
     }
 
-    /// Opens what is there. It is the opened file that is looked at, and not what lies at the path by then. With
-    /// `takesLinks`, a link is followed, and what a pipe brings is taken, too: for what a person names to be read once, as
-    /// managers of secrets lay it, and shells pass what a command prints.
+    /// Opens the file and checks the opened file, because the path can name another one by then. If `takesLinks`, links
+    /// are followed and pipes are accepted. That is for files that a person names and that are read once: secret
+    /// managers use links, and shells pass a command's output in a pipe.
     package func open(_ access: Int32, takesLinks: Bool = false) throws(Objection) -> Int32 {
-        // A pipe that nobody writes to keeps nobody waiting; with a regular file that changes nothing.
+        // The opening of a pipe without a writer does not block. A regular file is not affected.
         let file = Glibc.open(path, access | (takesLinks ? 0 : O_NOFOLLOW) | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else {
             throw errno == ELOOP || errno == EISDIR ? .notRegular : .unavailable(errorNumber: errno)
@@ -73,7 +77,7 @@ public struct PrivateFile: Sendable {
             guard kind == S_IFREG || takesLinks && kind == S_IFIFO else { throw .notRegular }
             guard status.st_uid == geteuid() else { throw .notOwned }
             guard status.st_mode & 0o077 == 0 else { throw .accessible }
-            // Whoever writes to a pipe may take its time; where nobody does, it has ended.
+            // A read from the pipe waits for a writer that is slow. Without a writer, the pipe is at its end.
             if kind == S_IFIFO { _ = fcntl(file, F_SETFL, access) }
         } catch {
             close(file)
@@ -82,13 +86,13 @@ public struct PrivateFile: Sendable {
         return file
     }
 
-    /// Removes it, which ends whatever hangs on it.
+    /// Removes the file, which ends everything that watches its ``removals()``.
     public func remove() throws {
         guard unlink(path) == 0 else { throw POSIXError.last }
     }
 
-    /// Gives one element when the file, or its folder, is removed or moved away; at once where it is not there. A file
-    /// that is written anew is still there.
+    /// Returns a sequence with one element, for the time at which the file or its directory is removed or moved away.
+    /// If the file does not exist, that is at once. A file that is replaced by ``write(_:)`` is not removed.
     public func removals() throws -> AsyncStream<Void> {
         let watch = inotify_init1(Int32(IN_CLOEXEC))
         guard watch >= 0 else { throw POSIXError.last }
@@ -100,7 +104,7 @@ public struct PrivateFile: Sendable {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
         do throws(WorkerThreadError) {
             _ = try WorkerThread(named: "file watch") { [path] in
-                // Whatever happened in the folder: it counts whether the file is there.
+                // For any event in the directory, only the existence of the file counts.
                 while access(path, F_OK) == 0, Self.waitForEvents(of: file) {}
                 if access(path, F_OK) != 0 { continuation.yield() }
                 continuation.finish()
@@ -108,16 +112,17 @@ public struct PrivateFile: Sendable {
         } catch {
             throw POSIXError(POSIXErrorCode(rawValue: error.errorNumber) ?? .EAGAIN)
         }
-        // The system reports the end of the watch to the thread.
+        // The removal of the watch ends the thread's read.
         continuation.onTermination = { _ in withExtendedLifetime(file) { _ = inotify_rm_watch(watch, number) } }
         return stream
     }
 
-    /// Returns whether the folder is still watched.
+    /// Waits for events, and returns whether the directory is still watched.
     private static func waitForEvents(of file: OpenFile) -> Bool {
         guard let bytes = try? file.read(atMost: 4096), !bytes.isEmpty else { return false }
         return bytes.withUnsafeBytes { bytes in
-            // An event has four numbers, the second what happened, the fourth the length of a name that follows.
+            // An event has four numbers. The second one is the event's kind, the fourth one the length of the name that
+            // follows.
             var offset = 0
             while offset + 16 <= bytes.count {
                 let mask = bytes.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self)

@@ -3,18 +3,18 @@ package import RTCShareSDP
 public import RTCShareTransport
 package import RTCShareWireFormat
 
-/// A session as one process leaves it for another, which takes it up and sends by itself: who shares, the identity that
-/// the offer announced, where it listens, and what the viewer answered.
+/// The state of a session that another process resumes: the attendee, the identity that the offer announced, the local
+/// addresses, and the viewer's answer.
 ///
-/// It has the keys of the connection in it: keep it in a ``PrivateFile``.
+/// It contains the connection's keys, so keep it in a ``PrivateFile``.
 public struct StoredSession: Codable, Sendable {
     /// The attendee that shares.
     public let attendee: String
-    /// What the offer announced: certificate, credentials, sources.
+    /// The identity in the offer: certificate, credentials and synchronization sources.
     package let identity: LocalIdentity
-    /// The offer as it was handed out.
+    /// The offer that was given to the viewer.
     public let offer: String
-    /// The viewer's answer, once it is known.
+    /// The viewer's answer. Nil until it is known.
     public var answer: String?
     private let endpoints: [Endpoint]
 
@@ -23,7 +23,7 @@ public struct StoredSession: Codable, Sendable {
         let port: UInt16
     }
 
-    /// A session of `attendee`, whose `offer` names `addresses`.
+    /// Stores a session of `attendee`, whose `offer` names `addresses`.
     package init(
         attendee: AttendeeID, identity: LocalIdentity, addresses: [TransportAddress], offer: String,
         answer: String? = nil
@@ -35,10 +35,10 @@ public struct StoredSession: Codable, Sendable {
         self.answer = answer
     }
 
-    /// Where the offer listens.
+    /// The local addresses in the offer.
     package var addresses: [TransportAddress] { endpoints.compactMap { TransportAddress($0.address, port: $0.port) } }
 
-    /// Opens the sockets that the offer named.
+    /// Opens the sockets at the addresses in the offer.
     package func openConnection(
         configuration: Connection.Configuration = Connection.Configuration()
     ) async throws -> Connection {
@@ -46,21 +46,21 @@ public struct StoredSession: Codable, Sendable {
     }
 }
 
-/// Why a session can't be handed over.
+/// The reason why a session can't be handed over.
 public enum HandoverError: Error, Hashable, Sendable {
-    /// The session did not make the offer itself, or has begun already.
+    /// The session did not make the offer, or has an answer already.
     case notOffered
-    /// What was stored has no answer of the viewer's.
+    /// The stored session has no answer.
     case unanswered
 }
 
 extension HandoverError: CustomStringConvertible {
-    /// The failure, its reason and its remedy.
+    /// The failure with its reason and its remedy.
     public var description: String { explanation.text }
 }
 
 extension HandoverError: ExplainedError {
-    /// The problem and, separately, its remedy.
+    /// The problem, and separately its remedy.
     package var explanation: Explanation {
         switch self {
         case .notOffered:
@@ -77,16 +77,16 @@ extension AttendeeSession {
     /// by ``Connection/offer()``, announced, and takes the viewer's `answer`. This session is over then; nobody was
     /// told of it.
     ///
-    /// Relayed addresses end with their sockets here.
+    /// Relayed addresses are lost when their sockets are closed.
     public func handOver(answer: String) async throws -> StoredSession {
         guard let offer = await connection.pendingOffer else { throw HandoverError.notOffered }
         return try await handOver(offer: offer, answer: SessionDescription.parse(answer))
     }
 
-    /// The same with an offer of this session's.
+    /// Hands the session over, with a parsed offer of this session.
     package func handOver(offer: SessionDescription, answer: SessionDescription) async throws -> StoredSession {
         guard let identity, !hasBegun, await !connection.isNegotiated else { throw HandoverError.notOffered }
-        // What does not fit the offer is found here, where somebody can ask for another answer.
+        // An answer that does not fit the offer is found here, where a person can request another one.
         _ = try Negotiation.negotiate(offer: offer, answer: answer)
         let stored = StoredSession(
             attendee: attendee, identity: identity, addresses: await connection.localAddresses,
@@ -95,7 +95,7 @@ extension AttendeeSession {
         return stored
     }
 
-    /// Takes up what another process handed over, and begins to connect.
+    /// Resumes a session that another process handed over, and starts to connect.
     public static func takingUp(
         _ stored: StoredSession, configuration: Connection.Configuration = Connection.Configuration()
     ) async throws -> AttendeeSession {

@@ -7,22 +7,22 @@ internal import RTCShareStreams
 internal import RTCShareTransport
 internal import RTCShareWireFormat
 
-/// A sound that a peer sends.
+/// An audio stream that a peer sends.
 public struct RemoteSound: Sendable, Hashable {
-    /// The sound's number in its session; a number is used once.
+    /// The number of the audio stream in its session. It is never reused.
     public let soundID: Int
-    /// Whose sound it is.
+    /// The attendee whose audio it is.
     public let attendeeID: AttendeeID
 
-    /// Whether it is that of what an attendee shares, and not the attendee's own voice.
+    /// Whether it is audio of shared content, and not the attendee's microphone.
     public var isContent: Bool { attendeeID.modality == .content }
 }
 
-/// The audio that a peer sends: each attendee's, and that of shared content. Audio without a sink is not decoded.
+/// The audio streams that a peer sends, from attendees and from shared content. Audio without a sink is not decoded.
 @SharingActor public final class RemoteSoundController {
-    /// The attendee of each receiver of audio; nil for other receivers, and for audio that is not sent any more.
+    /// The attendee of each receiver of audio. Nil for other receivers, and for audio that is no longer sent.
     private var attendees: [AttendeeID?] = []
-    /// The audio that has begun, by the index of its receiver.
+    /// The audio streams that have started, by the index of their receiver.
     private var present: [Int: (state: RemoteSound, receiver: AudioReceiver)] = [:]
     /// The recorders of all audio.
     private var recordings: [RecordingSource] = []
@@ -39,10 +39,10 @@ public struct RemoteSound: Sendable, Hashable {
     /// Notifies `observer` of audio from now on.
     public nonisolated func add(observer: any RemoteSoundObserver) { observers.add(observer) }
 
-    /// Notifies `observer` no more.
+    /// Stops notifying `observer`.
     public nonisolated func remove(observer: any RemoteSoundObserver) { observers.remove(observer) }
 
-    /// The audio that has begun, oldest first.
+    /// The audio streams that have started, oldest first.
     public var sounds: [RemoteSound] { present.values.map(\.state).sorted { $0.soundID < $1.soundID } }
 
     /// The present audio, and the audio after each change of it, until the session is over. Each call gives a sequence of its
@@ -63,7 +63,8 @@ public struct RemoteSound: Sendable, Hashable {
         present.values.first { $0.state.soundID == id }?.receiver
     }
 
-    /// Gives `sink` a sound: 48 kHz, in blocks of 20 ms as they are due, with what was lost concealed.
+    /// Passes an audio stream to `sink`, with 48 kHz, in blocks of 20 ms at the time of playout, with concealment of
+    /// lost packets.
     public func bind(_ sink: any AudioSink, toSound id: Int) throws(RemoteSoundError) {
         guard let receiver = receiver(ofSound: id) else { throw .unknownSound(id) }
         do {
@@ -75,10 +76,10 @@ public struct RemoteSound: Sendable, Hashable {
         }
     }
 
-    /// Records all audio that the peer sends, or announces, as it arrives.
+    /// Records all audio streams that the peer sends or announces, as they arrive.
     func record(to source: RecordingSource) {
         recordings = recordings.filter(\.recorder.isOpen) + [source]
-        // Each is silent until it begins.
+        // Each track is silent until its audio starts.
         for attendee in attendees.compactMap({ $0 }) { _ = source.sound(of: attendee) }
         for sound in present.values { record(sound.receiver, of: sound.state.attendeeID, to: source) }
     }
@@ -95,19 +96,19 @@ public struct RemoteSound: Sendable, Hashable {
         source.recorder.onEnd(end)
     }
 
-    /// Gives `sink` nothing more.
+    /// Stops passing audio to `sink`.
     public func unbind(_ sink: any AudioSink) {
         for sound in present.values { sound.receiver.remove(sink) }
     }
 
-    /// Delays a sound by at least `target` before its sinks get it, for video that takes longer than its audio. The delay is
-    /// reached gently, by playing a little slower or faster. Zero, the initial value, asks for no more than the path needs; at
-    /// most a second counts (W3C webrtc-extensions, `jitterBufferTarget`).
+    /// Delays an audio stream by at least `target`, at most one second, for video that takes longer than its audio.
+    /// Playout is slowed down or sped up slightly until the delay is reached. Zero, the initial value, adds no delay to
+    /// that of the route (W3C webrtc-extensions, `jitterBufferTarget`).
     public func setJitterBufferTarget(_ target: Duration, ofSound id: Int) {
         receiver(ofSound: id)?.setJitterBufferTarget(target)
     }
 
-    /// The index of the receiver of a sound; nil if there is no such sound.
+    /// Returns the index of an audio stream's receiver. Nil if there is no such stream.
     package func receiverIndex(ofSound id: Int) -> Int? { receiver(ofSound: id)?.index }
 
     // MARK: Events of the connection
@@ -156,7 +157,7 @@ public struct RemoteSound: Sendable, Hashable {
         readers.forEach { $0.finish() }
     }
 
-    /// Removes the sounds of the receivers with these indices, once their sinks have their end.
+    /// Removes the audio streams of the receivers with these indices, after their sinks got their end.
     private func remove(_ isRemoved: (Int) -> Bool) async {
         let indices = present.keys.filter(isRemoved).sorted()
         for sound in indices.compactMap({ present.removeValue(forKey: $0) }) {
@@ -168,17 +169,18 @@ public struct RemoteSound: Sendable, Hashable {
 }
 
 extension RecordingSource {
-    /// The track of an attendee's sound.
+    /// Adds a track for an attendee's audio, and returns the closure that writes to it.
     fileprivate func sound(of attendee: AttendeeID) -> @Sendable ([UInt8], MediaTimes) -> Void {
         sound(name: attendee.label, isMain: attendee.modality == .content)
     }
 }
 
-/// Observes the audio that a peer sends, one call after the other, on ``SharingActor``.
+/// An observer of the audio that a peer sends, with one call at a time on ``SharingActor``.
 public protocol RemoteSoundObserver: AnyObject, Sendable {
-    /// A sound is heard for the first time. Bound from here, a sink gets all of it.
+    /// Called when an audio stream starts. A sink that is bound in this call gets all of it.
     @SharingActor func remoteSoundDidAdd(_ sound: RemoteSound)
-    /// The sound is gone; its sinks get nothing more. What comes back is told, and is to be bound, anew.
+    /// Called when an audio stream has ended. Its sinks get no more audio. If it starts again, it is a new stream, to
+    /// which sinks must be bound again.
     @SharingActor func remoteSoundDidRemove(_ sound: RemoteSound)
 }
 
@@ -189,14 +191,14 @@ extension RemoteSoundObserver {
     public func remoteSoundDidRemove(_ sound: RemoteSound) {}
 }
 
-/// Why a sink can't be bound.
+/// The reason why a sink can't be bound to an audio stream.
 public enum RemoteSoundError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// There is no sound with this number, or no more.
+    /// There is no audio stream with this number, or it has ended.
     case unknownSound(Int)
-    /// The decoder can't be made.
+    /// The decoder can't be created.
     case decoder(String)
 
-    /// The problem and its remedy.
+    /// The problem with its remedy.
     public var description: String {
         switch self {
         case .unknownSound(let id):

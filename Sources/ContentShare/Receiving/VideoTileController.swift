@@ -8,18 +8,18 @@ internal import RTCShareTransport
 internal import RTCShareVideoCoding
 internal import RTCShareWireFormat
 
-/// The pictures that a peer sends, as tiles that sinks can be bound to.
+/// The videos that a peer sends, as tiles to which sinks can be bound.
 ///
-/// What nobody looks at is not decoded: a tile costs a decoder from its first sink on.
+/// A tile without a sink is not decoded, and has no decoder.
 ///
-/// The content that a peer shares, on a sink from its first picture on:
+/// This line passes the peer's content to a sink, from its first frame on:
 ///
 ///     session.tiles.bind(sink, to: .content)
 @SharingActor public final class VideoTileController {
     private var list = VideoTileList()
     /// The receivers of the tiles, by their indices.
     private var receivers: [Int: VideoReceiver] = [:]
-    /// Sinks that are bound to each tile of a modality.
+    /// The sinks that are bound to every tile of a modality.
     private var standing: [(sink: any VideoSink, modality: AttendeeID.Modality)] = []
     /// The recorders of all tiles.
     private var recordings: [RecordingSource] = []
@@ -35,14 +35,14 @@ internal import RTCShareWireFormat
     /// Notifies `observer` of tiles from now on.
     public nonisolated func add(observer: any VideoTileObserver) { observers.add(observer) }
 
-    /// Notifies `observer` no more.
+    /// Stops notifying `observer`.
     public nonisolated func remove(observer: any VideoTileObserver) { observers.remove(observer) }
 
-    /// The present tiles, oldest first.
+    /// The current tiles, oldest first.
     public var tiles: [VideoTileState] { list.tiles }
 
-    /// The present tiles, and the tiles after each change of them, until the session is over. Each call gives a sequence of its
-    /// own, for one reader. A slow reader gets only the newest.
+    /// The current tiles, and the tiles after each change, until the session ends. Each call returns a new sequence,
+    /// for one reader. A slow reader gets only the newest tiles.
     public var updates: some AsyncSequence<[VideoTileState], Never> & Sendable {
         let reader = ConnectionEvents<Newest<[VideoTileState]>>()
         reader.append(Newest(value: tiles))
@@ -50,8 +50,8 @@ internal import RTCShareWireFormat
         return reader.stream.map(\.value)
     }
 
-    /// Gives `sink` all frames of each tile of a modality, present or future, from its first frame on. If a decoder can't be made,
-    /// the sink gets that as the source's end.
+    /// Passes all frames of every tile of a modality to `sink`, including tiles that are added later. If a decoder
+    /// can't be created, the sink gets the error as the end of its source.
     public func bind(_ sink: any VideoSink, to modality: AttendeeID.Modality) {
         if !hasEnded { standing.append((sink, modality)) }
         for tile in tiles where tile.attendeeID.modality == modality { bindStanding(sink, to: tile) }
@@ -65,8 +65,8 @@ internal import RTCShareWireFormat
         }
     }
 
-    /// Gives `sink` the frames of a tile: from the next one on if the tile is decoded already, else from the next key frame on,
-    /// which the sender is asked for.
+    /// Passes the frames of a tile to `sink`. If the tile is decoded already, the next frame is the first. Otherwise a
+    /// key frame is requested, and is the first.
     public func bind(_ sink: any VideoSink, toTile id: Int) throws(VideoTileError) {
         guard let receiver = receiver(ofTile: id) else { throw .unknownTile(id) }
         do {
@@ -76,7 +76,7 @@ internal import RTCShareWireFormat
         }
     }
 
-    /// Records each tile, present or future, as it arrives.
+    /// Records each tile, including those that are added later, as it arrives.
     func record(to source: RecordingSource) {
         recordings.removeAll { !$0.recorder.isOpen }
         if !hasEnded { recordings.append(source) }
@@ -99,20 +99,20 @@ internal import RTCShareWireFormat
         source.recorder.onEnd(end)
     }
 
-    /// Gives `sink` no more frames of a tile; the tile's other sinks go on. A frame that it takes on the decoder's thread at this
-    /// moment is its last.
+    /// Stops passing frames of a tile to `sink`. The tile's other sinks continue. A frame that the decoder's thread is
+    /// passing now is the last.
     public func unbind(_ sink: any VideoSink, fromTile id: Int) { receiver(ofTile: id)?.remove(sink) }
 
-    /// Gives `sink` no more frames of any tile.
+    /// Stops passing frames of all tiles to `sink`.
     public func unbind(_ sink: any VideoSink) {
         standing.removeAll { $0.sink === sink }
         for receiver in receivers.values { receiver.remove(sink) }
     }
 
-    /// Gives the sinks of a tile their end, and no frame but one that they take on the decoder's thread at this moment.
+    /// Removes all sinks of a tile, which get their end. A frame that the decoder's thread is passing now is the last.
     public func unbind(tile id: Int) { receiver(ofTile: id)?.removeSinks() }
 
-    /// Pauses a tile here: its frames are not decoded until ``resume(tile:)``.
+    /// Pauses a tile on this side: its frames are not decoded until ``resume(tile:)``.
     public func pause(tile id: Int) { setPausedByUser(true, tile: id) }
 
     /// Resumes a paused tile.
@@ -123,10 +123,9 @@ internal import RTCShareWireFormat
         notify(list.setPausedByUser(isPaused, tile: id))
     }
 
-    /// The index of the receiver of a tile's video; nil if there is no such tile.
+    /// Returns the index of the receiver of a tile's video. Nil if there is no such tile.
     package func receiverIndex(ofTile id: Int) -> Int? { list.receiver(ofTile: id) }
 
-    /// The receiver of a tile's video.
     func receiver(ofTile id: Int) -> VideoReceiver? { list.receiver(ofTile: id).flatMap { receivers[$0] } }
 
     // MARK: Events of the connection
@@ -160,7 +159,7 @@ internal import RTCShareWireFormat
         receiver.announced()
     }
 
-    /// Changes the tiles, and returns when the sinks of removed tiles have all that arrived.
+    /// Changes the tiles, and returns after the sinks of removed tiles got all frames that arrived.
     private func change(_ body: (inout VideoTileList) -> [VideoTileList.Event]) async {
         let events = body(&list)
         let removed = receivers.keys.filter { list.tile(ofReceiver: $0) == nil }
@@ -201,14 +200,14 @@ struct Newest<Value: Sendable>: QueuedEvent {
     func outdates(_ old: Self) -> Bool { true }
 }
 
-/// Why a sink can't be bound to a tile.
+/// The reason why a sink can't be bound to a tile.
 public enum VideoTileError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// There is no tile with this number, or no more.
+    /// There is no tile with this number, or it was removed.
     case unknownTile(Int)
-    /// The decoder can't be made.
+    /// The decoder can't be created.
     case decoder(String)
 
-    /// The problem and its remedy.
+    /// The problem with its remedy.
     public var description: String {
         switch self {
         case .unknownTile(let id): "there is no tile \(id): bind it in videoTileDidAdd, before it is removed"

@@ -1,11 +1,11 @@
 internal import RTCShareMedia
 internal import RTCSharePeerConnection
 
-/// Which tiles there are, and in what state: a rule book without sinks and decoders.
+/// The tiles of a session with their states, as a value without sinks and decoders.
 ///
-/// A tile appears with the first picture that can be decoded on its own, since its size is known then. It goes when its
-/// source says goodbye, when a description takes its section away, or with the connection; a source that comes back is a
-/// new tile.
+/// A tile is added with the first frame that can be decoded without others, which has the size. It is removed if its
+/// source sends an RTCP BYE, if a description removes its media section, or if the connection ends. If the source
+/// starts again, it gets a new tile.
 struct VideoTileList {
     enum Event: Hashable {
         case didAdd(VideoTileState)
@@ -39,13 +39,11 @@ struct VideoTileList {
     /// The tiles, oldest first.
     var tiles: [VideoTileState] { entries.values.map(\.state).sorted { $0.tileID < $1.tileID } }
 
-    /// The receiver whose pictures a tile shows.
     func receiver(ofTile id: Int) -> Int? { entries.first { $0.value.state.tileID == id }?.key }
 
-    /// The tile that shows a receiver's pictures.
     func tile(ofReceiver receiver: Int) -> VideoTileState? { entries[receiver]?.state }
 
-    /// Takes what the descriptions say of the media that are received.
+    /// Applies a change of the received media by the descriptions.
     mutating func update(_ media: [RemoteMedia]) -> [Event] {
         attendees = media.enumerated().map { index, media in
             guard media.isVideo, media.isActive else { return nil }
@@ -62,7 +60,7 @@ struct VideoTileList {
         return .subgroupDidChange(entry.state)
     }
 
-    /// Takes note of a picture; of one that can be decoded on its own, `size` is known.
+    /// Adds or resizes the tile of a frame that arrived. Key frames have a `size`.
     mutating func frameArrived(receiver: Int, size: PixelSize?) -> [Event] {
         guard let size, attendees.indices.contains(receiver), let attendee = attendees[receiver] else { return [] }
         guard var entry = entries[receiver] else {
@@ -83,13 +81,13 @@ struct VideoTileList {
         return change(receiver) { $0.activity = activity }
     }
 
-    /// The viewer pauses a tile, or lets it go on; nothing where there is no such tile.
+    /// Pauses or resumes a tile for the viewer. Does nothing if there is no such tile.
     mutating func setPausedByUser(_ isPaused: Bool, tile: Int) -> [Event] {
         guard let receiver = receiver(ofTile: tile) else { return [] }
         return change(receiver) { $0.isPausedByUser = isPaused }
     }
 
-    /// The connection is over.
+    /// Removes all tiles, because the connection ended.
     mutating func end() -> [Event] {
         attendees = []
         subgroups = []
@@ -116,11 +114,11 @@ struct VideoTileList {
 }
 
 extension AttendeeID {
-    /// Whose stream this is. A peer that names nobody, or not in our way, is named by the place of its media.
+    /// Finds the attendee of a stream. If the peer gives no valid id, the receiver's index makes one.
     init(ofStream id: String?, isContent: Bool, receiver: Int) {
-        // RFC 8830 §2: "-" is no stream.
+        // A stream id "-" is the lack of a stream (RFC 8830 §2).
         let named = id.flatMap { $0 == "-" ? nil : try? AttendeeID($0) }
-        // What a peer marks as slides is content, whatever it is called.
+        // A stream that the peer marks as slides is content, whatever its id is.
         let own = isContent ? named.flatMap { try? $0.content } : named
         self = own ?? .unnamed(receiver: receiver, isContent: isContent)
     }

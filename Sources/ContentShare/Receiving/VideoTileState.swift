@@ -1,47 +1,47 @@
 public import RTCShareMedia
 
-/// A picture that a peer sends, as it stands.
+/// A video that a peer sends, with its current state.
 public struct VideoTileState: Sendable, Hashable {
-    /// The tile's number in its session; a number is used once.
+    /// The tile's number in its session. It is never reused.
     public let tileID: Int
-    /// Whose picture it is.
+    /// The attendee whose video it is.
     public let attendeeID: AttendeeID
-    /// Columns and rows as they are to be seen, turned upright.
+    /// The columns and rows after the rotation to upright.
     public internal(set) var size: PixelSize
-    /// The subgroup that the picture is shared to, once the sender has said so; nil where it goes to the main room.
+    /// The subgroup to which the video is shared, if the sender names one. Nil for the main room.
     public internal(set) var subgroup: Subgroup?
-    /// Whether, and why, the picture stands still.
+    /// Whether the video is paused, and the reason.
     public internal(set) var pauseState = PauseState.unpaused
 
-    /// Whether it is what an attendee shares, and not the attendee's own picture.
+    /// Whether it is an attendee's content, and not the attendee's camera.
     public var isContent: Bool { attendeeID.modality == .content }
 
-    /// Why a picture stands still.
+    /// The reason why a video is paused.
     public enum PauseState: String, Sendable, Hashable {
-        /// It does not.
+        /// The video is not paused.
         case unpaused
-        /// The viewer paused it here.
+        /// The viewer paused it on this side.
         case pausedByUser
-        /// The sender sends nothing, though the connection stands: it is muted, or hangs.
+        /// The sender is connected, but sends no frames: it is muted or does not respond.
         case pausedBySender
-        /// Nothing comes through, though the sender sends, or the connection is lost.
+        /// No frames arrive although the sender sends them, or the connection is lost.
         case pausedForPoorConnection
     }
 }
 
-/// Observes the tiles of a session, one call after the other, on ``SharingActor``.
+/// An observer of the tiles of a session, with one call at a time on ``SharingActor``.
 public protocol VideoTileObserver: AnyObject, Sendable {
-    /// A picture is there. Bound from here, a sink gets all of it.
+    /// Called when a tile was added. A sink that is bound in this call gets all of its frames.
     @SharingActor func videoTileDidAdd(_ tile: VideoTileState)
-    /// The picture is gone; its sinks get nothing more.
+    /// Called when a tile was removed. Its sinks get no more frames.
     @SharingActor func videoTileDidRemove(_ tile: VideoTileState)
-    /// The picture stands still: `pauseState` says why.
+    /// Called when a tile was paused, for the reason in `pauseState`.
     @SharingActor func videoTileDidPause(_ tile: VideoTileState)
-    /// The picture goes on.
+    /// Called when a tile was resumed.
     @SharingActor func videoTileDidResume(_ tile: VideoTileState)
-    /// The picture has another size.
+    /// Called when the size of a tile changed.
     @SharingActor func videoTileSizeDidChange(_ tile: VideoTileState)
-    /// The picture is shared to another subgroup, or to the main room.
+    /// Called when the video is shared to another subgroup, or to the main room.
     @SharingActor func videoTileSubgroupDidChange(_ tile: VideoTileState)
 }
 

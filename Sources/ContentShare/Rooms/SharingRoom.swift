@@ -5,27 +5,28 @@ public import RTCShareStreams
 public import RTCShareTransport
 package import RTCShareWireFormat
 
-/// A room in which one attendee shares content, to viewers each of whom has a connection.
+/// A room in which one attendee shares content to viewers, each on its own connection.
 ///
 ///                                                ┌─▶ session of viewer 1   main
 ///     source ──▶ contentShare ──▶ destination ───┼─▶ session of viewer 2   main, design
 ///                one encode       main, design … └─▶ session of viewer 3         design, sales
 ///
-/// The share has one destination: the main room, or a subgroup that the owner has joined. It goes to the viewers who
-/// are there, from one encode. The owner's picture and voice go to everybody. The destination changes while the share runs: who is in the old one alone sees its tile go,
-/// who is in the new one alone sees it come, and for who is in both nothing changes.
+/// The share has one destination: the main room, or a subgroup that the owner has joined. All viewers in the
+/// destination get the content from one encode. All admitted viewers get the owner's camera and microphone. The
+/// destination can change during the share. Viewers in the old destination lose the tile, viewers in the new one get
+/// it, and viewers in both notice nothing.
 @SharingActor public final class SharingRoom {
     /// The attendee that shares.
     public nonisolated let owner: AttendeeID
-    /// Shares the owner's content to those in the destination.
+    /// The share of the owner's content, which is sent to the viewers in the destination.
     public nonisolated let contentShare: ContentShareController
-    /// Where the share goes.
+    /// The part of the room to which the content is shared.
     public var destination: ShareDestination { audience.destination }
     /// The subgroups that the owner has joined.
     public private(set) var subgroups: Set<Subgroup> = []
-    /// Where the viewers' connections live that have no port of their own.
+    /// The ports for viewers' connections that have no port of their own.
     private let ports: SharedPorts?
-    /// The owner's picture and voice, encoded once for all.
+    /// The owner's camera and microphone, each encoded once for all viewers.
     private let own: OwnMedia
     private let observers: ObserverList<any SharingRoomObserver>
     private let audience = RoomAudience()
@@ -35,16 +36,17 @@ package import RTCShareWireFormat
 
     /// A viewer. The audience has its membership.
     private struct Member {
-        /// The media that it can be sent.
+        /// The media that the viewer can be sent.
         let media: Set<SharedMedia>
         let session: AttendeeSession
     }
 
-    /// The viewers that a room has at most.
+    /// The maximum number of viewers in a room.
     public nonisolated static let maximumViewers = 1000
 
-    /// A room without viewers, of which the owner is in the main room. Viewers whose configuration names no port share
-    /// those of `ports`, each event loop's in its turn, where there are any; the program closes them when the room has ended.
+    /// Creates a room without viewers, with the owner in the main room. If `ports` is given, connections of viewers
+    /// whose configuration has no port use those ports in turn. The program must close `ports` after the room has
+    /// ended.
     public nonisolated init(owner: AttendeeID, ports: SharedPorts? = nil) throws(AttendeeIDError) {
         guard owner.modality == .attendee else { throw .content(owner.rawValue) }
         self.owner = owner
@@ -59,27 +61,28 @@ package import RTCShareWireFormat
 
     // MARK: Viewers
 
-    /// The viewers in the order of their arrival.
+    /// The viewers in the order in which they joined.
     public var viewers: [RoomViewer] {
         members.sorted { $0.key < $1.key }.compactMap { id, member in
             audience[member.session.connection].map { RoomViewer(id: id, membership: $0, session: member.session) }
         }
     }
 
-    /// Where a viewer is. Nil if there is no such viewer.
+    /// Returns the membership of a viewer. Nil if there is no such viewer.
     package func membership(of viewer: Int) -> RoomMembership? {
         members[viewer].flatMap { audience[$0.session.connection] }
     }
 
-    /// The session with a viewer. Nil if there is no such viewer.
+    /// Returns the session with a viewer. Nil if there is no such viewer.
     package func session(of viewer: Int) -> AttendeeSession? { members[viewer]?.session }
 
-    /// Reports changes to `observer` from now on.
+    /// Notifies `observer` of changes from now on.
     package nonisolated func add(observer: any SharingRoomObserver) { observers.add(observer) }
 
     private func reportChange() { observers.forEach { $0.roomDidChange() } }
 
-    /// Opens a connection to one more viewer, as the one who offers: for the owner's content and what else `media` names.
+    /// Opens a connection to a new viewer as the offerer. The offer has sections for `media`, and other media need
+    /// another offer.
     public func addViewer(
         media: Set<SharedMedia> = [.content], configuration: Connection.Configuration = Connection.Configuration(),
         membership: RoomMembership = RoomMembership()
@@ -88,8 +91,8 @@ package import RTCShareWireFormat
             announcing: media, sending: Set(SharedMedia.allCases), configuration: configuration, membership: membership)
     }
 
-    /// Opens a connection to one more viewer, as the one who offers, which is sent nothing else than `media`, whatever the
-    /// owner begins to send beside them: for servers that take one picture and one sound.
+    /// Opens a connection to a new viewer as the offerer, which is sent only `media`, even if the owner sends more
+    /// later. This is for servers that accept one video and one audio stream.
     package func addViewer(
         restrictedTo media: Set<SharedMedia>, configuration: Connection.Configuration,
         membership: RoomMembership = RoomMembership()
@@ -115,11 +118,12 @@ package import RTCShareWireFormat
         return configuration
     }
 
-    /// Opens a connection to one more viewer, who offers to receive, and answers. What the offer has no section for is not
-    /// sent to this viewer: of `media`, in W3C's order, each goes into the first section of its kind.
+    /// Opens a connection to a new viewer that offered to receive, and answers the offer. Each medium, in W3C's order,
+    /// uses the first section of its kind. Media without a section in the offer are not sent.
     ///
-    /// Servers of the configuration are asked first, for a second at most: a player's answer holds all candidates.
-    /// - Throws: `NegotiationError` for an offer that takes nothing of it, ``SharingRoomError``.
+    /// STUN and TURN servers of the configuration have one second to respond, because the answer must contain all
+    /// candidates.
+    /// - Throws: `NegotiationError` if the offer accepts none of the media, ``SharingRoomError``.
     public func addViewer(
         offering offer: String, media: Set<SharedMedia> = [.content],
         configuration: Connection.Configuration = Connection.Configuration(),
@@ -140,10 +144,11 @@ package import RTCShareWireFormat
         return (offer, try connection(answering: offer, media: media, configuration: configuration))
     }
 
-    /// Makes the connection that answers an offer, not open yet. An offer that can't be answered costs no socket, and nothing
-    /// at a TURN server.
+    /// Creates the connection that answers an offer, without opening it. An offer that can't be answered uses no socket
+    /// and no TURN allocation.
     ///
-    /// Keys and a trial take milliseconds, and any stranger can send offers: don't call it on the sharing actor.
+    /// Don't call this on the sharing actor. It creates keys and tries the negotiation, which takes milliseconds, and
+    /// anyone can send offers.
     package nonisolated func connection(
         answering offer: SessionDescription, media: Set<SharedMedia>, configuration: Connection.Configuration
     ) throws -> Connection {
@@ -152,10 +157,10 @@ package import RTCShareWireFormat
         return try Connection(unopenedAs: .answerer, identity: identity, configuration: onPort(configuration))
     }
 
-    /// How long a viewer who offered waits for servers that are asked for it.
+    /// The time to gather candidates at servers before an offer is answered.
     private static let gatheringPatience = Duration.seconds(1)
 
-    /// Opens the connection of a viewer, and answers its offer. If this throws, the connection is closed.
+    /// Opens the connection of a viewer, and answers its offer. The connection is closed if this throws.
     package func answer(
         _ offer: SessionDescription, for pending: PendingViewer
     ) async throws -> (viewer: RoomViewer, answer: SessionDescription) {
@@ -166,8 +171,8 @@ package import RTCShareWireFormat
         return (viewer, answer)
     }
 
-    /// Adds the peer of a connection to the room as a viewer, with a session of its own, until the connection ends. The viewer
-    /// is sent the share once its answer is accepted. If this throws, the connection is closed.
+    /// Adds the peer of a connection to the room as a viewer with a new session, until the connection ends. The viewer
+    /// is sent the share after its answer is accepted. The connection is closed if this throws.
     public func addViewer(
         on connection: Connection, membership: RoomMembership = RoomMembership()
     ) async throws -> RoomViewer {
@@ -181,7 +186,8 @@ package import RTCShareWireFormat
         return try await connect(pending) { try await connection.open($0) }.viewer
     }
 
-    /// Adds the peer of a connection to the room as a viewer, until the connection ends. It is sent nothing yet.
+    /// Adds the peer of a connection to the room as a viewer, until the connection ends. The viewer is sent nothing
+    /// yet.
     package func register(
         _ connection: Connection, sending media: Set<SharedMedia> = Set(SharedMedia.allCases),
         membership: RoomMembership
@@ -199,8 +205,8 @@ package import RTCShareWireFormat
             openings: contentShare.add(connection, taking: media) + own.openings(taking: media))
     }
 
-    /// Calls `body`, which opens the streams over the viewer's connection, held back. When that returns, the viewer is sent
-    /// what the audience says at that time. If it throws, the connection is closed.
+    /// Calls `body`, which opens the streams on the viewer's connection in the inactive state. After that, the viewer
+    /// is sent the media that the audience allows at that time. The connection is closed if `body` throws.
     private func connect<Result>(
         _ pending: PendingViewer, by body: ([StreamOpening]) async throws -> Result
     ) async throws -> (viewer: RoomViewer, result: Result) {
@@ -218,7 +224,7 @@ package import RTCShareWireFormat
         }
     }
 
-    /// Moves a viewer within the room.
+    /// Changes the parts of the room to which a viewer belongs.
     public func changeMembership(
         of viewer: Int, to membership: RoomMembership
     ) throws(SharingRoomError) {
@@ -240,10 +246,10 @@ package import RTCShareWireFormat
         own.remove(connection)
     }
 
-    // MARK: The owner's picture and voice
+    // MARK: The owner's camera and microphone
 
-    /// Sends what `source` shows as the owner's own picture, to everybody who is not waiting; replaces the source where one is
-    /// sent already. The source is started by whoever made it.
+    /// Sends video from `source` as the owner's camera to all admitted viewers, instead of the source that is sent now.
+    /// The caller starts the source.
     public func startLocalVideo(
         source: any VideoSource, configuration: LocalVideoConfiguration = LocalVideoConfiguration()
     ) async throws(ContentShareError) {
@@ -251,10 +257,11 @@ package import RTCShareWireFormat
         try await own.startVideo(source, configuration, over: connections(taking: .camera))
     }
 
-    /// Sends no own picture any more. The encoder's thread removes its sink from the source soon after this returns.
+    /// Stops sending the camera. The encoder's thread removes its sink from the source soon after this returns.
     public func stopLocalVideo() { own.stopVideo() }
 
-    /// Sends `source` as the owner's own voice, to everybody who is not waiting; replaces the source where one is sent already.
+    /// Sends audio from `source` as the owner's microphone to all admitted viewers, instead of the source that is sent
+    /// now.
     public func startLocalAudio(
         source: any AudioSource, configuration: LocalAudioConfiguration = LocalAudioConfiguration()
     ) async throws(ContentShareError) {
@@ -262,13 +269,13 @@ package import RTCShareWireFormat
         try await own.startAudio(source, configuration, over: connections(taking: .microphone))
     }
 
-    /// Sends no own voice any more. The encoder's thread removes its sink from the source soon after this returns.
+    /// Stops sending the microphone. The encoder's thread removes its sink from the source soon after this returns.
     public func stopLocalAudio() { own.stopAudio() }
 
-    /// The owner's own voice, to mute it or to set its volume; nil where none is sent.
+    /// The track of the microphone, to mute it or set its volume. Nil if it is not sent.
     public var localAudioTrack: AudioTrack? { own.audioTrack }
 
-    /// The owner's own picture, to mute it or to adapt its format; nil where none is sent.
+    /// The track of the camera, to mute it or adapt its format. Nil if it is not sent.
     public var localVideoTrack: VideoTrack? { own.videoTrack }
 
     private func connections(taking media: SharedMedia) -> [Connection] {
@@ -283,7 +290,7 @@ package import RTCShareWireFormat
         return report
     }
 
-    /// What of the media a viewer's newest description declines.
+    /// Returns the media that a viewer's newest description declines.
     public func refusedMedia(of viewer: Int) async -> Set<SharedMedia> {
         guard let session = members[viewer]?.session else { return [] }
         return await session.refusedMedia().union(await own.refusedMedia(on: session.connection))
@@ -291,11 +298,11 @@ package import RTCShareWireFormat
 
     // MARK: A recording
 
-    /// Records what is sent from now on, until `recorder` is closed: the content and its sound as `alice#content`, the
-    /// owner's picture and voice as `alice`. Of two recorders the later has it.
+    /// Records the sent media from now on, until `recorder` is closed: the content with its audio as `alice#content`,
+    /// the owner's camera and microphone as `alice`. A later recorder replaces an earlier one.
     ///
-    /// It is recorded once, as those of the best paths are sent it, whoever is there; without viewers too, and encoded for
-    /// that.
+    /// The media are recorded once, in their best quality, for any number of viewers. Without viewers they are encoded
+    /// only for the recording.
     public func record(to recorder: WebMRecorder) {
         let source = recorder.addSource()
         own.record(to: source)
@@ -304,11 +311,11 @@ package import RTCShareWireFormat
 
     // MARK: Subgroups
 
-    /// Joins a subgroup as the owner. Joining again changes nothing.
+    /// Joins a subgroup as the owner. Does nothing if the owner has joined it already.
     public func join(_ subgroup: Subgroup) { subgroups.insert(subgroup) }
 
-    /// Has the owner leave a subgroup. One that is being shared to can't be left: change the destination first, or stop
-    /// the share.
+    /// Leaves a subgroup as the owner. If it is the destination of a share, change the destination or stop the share
+    /// first.
     public func leave(_ subgroup: Subgroup) throws(SharingRoomError) {
         let isSharing = contentShare.isSharing
         guard subgroups.contains(subgroup) else { throw .notJoined(subgroup) }
@@ -321,8 +328,8 @@ package import RTCShareWireFormat
         reportChange()
     }
 
-    /// Has the share go elsewhere from now on, without a pause; where nothing is shared yet, from its start on. A subgroup
-    /// is to be joined before.
+    /// Changes the destination of the share without an interruption, or that of the next share. The owner must have
+    /// joined a subgroup first.
     public func changeDestination(to new: ShareDestination) throws(SharingRoomError) {
         try check(new)
         audience.destination = new
@@ -330,10 +337,11 @@ package import RTCShareWireFormat
         reportChange()
     }
 
-    /// Shares `source`, with the sound of `audio` where there is one, to a destination in one step: viewers elsewhere see
-    /// nothing of it, and those at the destination nothing of what was shared before. A subgroup must be joined before.
+    /// Shares `source`, with the audio of `audio` if it is given, and changes the destination in one step. Viewers
+    /// outside the destination see nothing of the new source, and viewers inside see nothing of the old one. The owner
+    /// must have joined a subgroup first.
     ///
-    /// What fails leaves the destination as it was.
+    /// If this throws, the destination stays as it was.
     public func startContentShare(
         source: any VideoSource, audio: (any AudioSource)? = nil, to destination: ShareDestination,
         configuration: LocalVideoConfiguration = LocalVideoConfiguration(),
@@ -358,8 +366,8 @@ package import RTCShareWireFormat
         if case .subgroup(let subgroup) = destination, !subgroups.contains(subgroup) { throw .notJoined(subgroup) }
     }
 
-    /// Ends the share, and takes leave of everybody. The encoders' threads remove their sinks from what was sent soon after this
-    /// returns.
+    /// Ends the share and disconnects all viewers. The encoders' threads remove their sinks from the sources soon after
+    /// this returns.
     public func end() async {
         hasEnded = true
         own.end()
@@ -370,46 +378,46 @@ package import RTCShareWireFormat
     }
 }
 
-/// A viewer in a room whose connection isn't open yet.
+/// A viewer in a room whose connection is not open yet.
 package struct PendingViewer: Sendable {
     package let viewer: RoomViewer
-    /// The streams that its connection begins with.
+    /// The closures that open the streams on its connection.
     let openings: [StreamOpening]
 }
 
-/// Somebody in a room who views.
+/// A viewer in a room.
 public struct RoomViewer: Sendable, Identifiable {
-    /// The viewer's number in the room; a number is used once.
+    /// The viewer's number in the room. It is never reused.
     public let id: Int
-    /// Where the viewer is.
+    /// The parts of the room to which the viewer belongs.
     public let membership: RoomMembership
-    /// The owner's session with the viewer: for descriptions, statistics, and an own picture and voice.
+    /// The owner's session with the viewer, for descriptions and statistics.
     public let session: AttendeeSession
 }
 
-/// Why something can't be done in a room. All is as it was before.
+/// The reason why a request to a room failed. The room has not changed.
 public enum SharingRoomError: Error, Hashable, Sendable {
     /// The room has ended.
     case ended
-    /// The owner is no member of this subgroup.
+    /// The owner has not joined this subgroup.
     case notJoined(Subgroup)
-    /// The owner's share goes to this subgroup.
+    /// The owner shares to this subgroup.
     case sharingTo(Subgroup)
     /// A viewer would be neither in the main room nor in a subgroup.
     case nowhere
-    /// There is no viewer of this number, or no more.
+    /// There is no viewer with this number, or the viewer has left.
     case unknownViewer(Int)
-    /// The room has as many viewers as it may.
+    /// The room has the maximum number of viewers.
     case tooManyViewers(limit: Int)
 }
 
 extension SharingRoomError: CustomStringConvertible {
-    /// The failure, its reason and its remedy.
+    /// The failure with its reason and its remedy.
     public var description: String { explanation.text }
 }
 
 extension SharingRoomError: ExplainedError {
-    /// The problem and, separately, its remedy.
+    /// The problem, and separately its remedy.
     package var explanation: Explanation {
         switch self {
         case .ended: Explanation("the room has ended", remedy: "make a new one")

@@ -1,9 +1,11 @@
 package import RTCSharePeerConnection
 
-/// Observes a room, one call after the other.
+/// An observer of a room, with one call at a time.
 package protocol SharingRoomObserver: AnyObject, Sendable {
-    /// A viewer may see something else: the share, its destination, the owner's media or a membership changed.
+    /// Called when a viewer may be sent other media, because the share, its destination, the owner's media or a
+    /// membership changed.
     @SharingActor func roomDidChange()
-    /// The connection of a viewer has another state. If that is over, the viewer has left the room by then.
+    /// Called when the state of a viewer's connection changed. If the new state is over, the viewer has left the room
+    /// already.
     @SharingActor func viewer(_ id: Int, didChangeTo state: ConnectionState)
 }

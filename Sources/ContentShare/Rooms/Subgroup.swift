@@ -1,16 +1,16 @@
 package import RTCShareWireFormat
 
-/// The name of a part of a room, of which some viewers are members: `design`, `tech-leads`.
+/// The name of a part of a room, to which some viewers belong: `design`, `tech-leads`.
 public struct Subgroup: Hashable, Sendable, CustomStringConvertible {
     /// The name.
     public let name: String
 
-    /// What the room as a whole is called: no subgroup has this name.
+    /// The name of the main room. No subgroup has this name.
     public static let mainRoom = "main"
-    /// The most bytes of a name.
+    /// The maximum number of bytes of a name.
     public static let maximumLength = 64
 
-    /// Takes a name: letters and digits of ASCII, and `.`, `_` and `-` behind the first of them.
+    /// Checks a name. It has ASCII letters and digits and, except at its beginning, `.`, `_` and `-`.
     public init(_ name: some StringProtocol) throws(SubgroupError) {
         let name = String(name)
         guard !name.isEmpty else { throw .empty }
@@ -35,25 +35,25 @@ public struct Subgroup: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Why a text is no subgroup's name.
+/// The reason why a text is not a subgroup's name.
 public enum SubgroupError: Error, Hashable, Sendable {
-    /// There is nothing.
+    /// The text is empty.
     case empty
-    /// It is longer than ``Subgroup/maximumLength``.
+    /// The text is longer than ``Subgroup/maximumLength``.
     case tooLong(length: Int)
-    /// It is what the main room is called.
+    /// The text is the name of the main room.
     case reserved
-    /// A character that no name may have, or not at its beginning.
+    /// The text has a character that a name can't have, or can't begin with.
     case character(Character, in: String)
 }
 
 extension SubgroupError: CustomStringConvertible {
-    /// The failure, its reason and its remedy.
+    /// The failure with its reason and its remedy.
     public var description: String { explanation.text }
 }
 
 extension SubgroupError: ExplainedError {
-    /// The problem and, separately, a valid value.
+    /// The problem, and separately a valid value.
     package var explanation: Explanation {
         switch self {
         case .empty: Explanation("a subgroup's name can't be empty", remedy: "give a name such as design")
@@ -71,14 +71,14 @@ extension SubgroupError: ExplainedError {
     }
 }
 
-/// Where a share goes: to those in the main room, or to the members of one subgroup.
+/// The part of a room to which content is shared: the main room or one subgroup.
 public enum ShareDestination: Hashable, Sendable, CustomStringConvertible {
-    /// Those who are in the main room.
+    /// The main room.
     case main
-    /// The members of a subgroup.
+    /// A subgroup.
     case subgroup(Subgroup)
 
-    /// The destination of this name: that of a subgroup, or `main`.
+    /// Parses the name of a subgroup, or `main`.
     public init(_ name: some StringProtocol) throws(SubgroupError) {
         self = name == Subgroup.mainRoom ? .main : .subgroup(try Subgroup(name))
     }
@@ -92,20 +92,21 @@ public enum ShareDestination: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Where a viewer of a room is: in the main room, in subgroups, or in both; or before the door.
+/// The parts of a room to which a viewer belongs: the main room, subgroups, or both. None while the viewer waits for
+/// admission.
 public struct RoomMembership: Hashable, Sendable {
     /// Whether the viewer is in the main room.
     public let isInMainRoom: Bool
-    /// The subgroups that the viewer is a member of.
+    /// The subgroups to which the viewer belongs.
     public let subgroups: Set<Subgroup>
 
-    /// The main room and some subgroups.
+    /// Creates a membership of the main room and some subgroups.
     public init(subgroups: Set<Subgroup> = []) {
         isInMainRoom = true
         self.subgroups = subgroups
     }
 
-    /// Subgroups alone, of which there is at least one.
+    /// Creates a membership of at least one subgroup, without the main room.
     public init(onlySubgroups subgroups: Set<Subgroup>) throws(SharingRoomError) {
         guard !subgroups.isEmpty else { throw .nowhere }
         isInMainRoom = false
@@ -117,13 +118,14 @@ public struct RoomMembership: Hashable, Sendable {
         subgroups = []
     }
 
-    /// Before the door: connected, and sent nothing until ``SharingRoom/changeMembership(of:to:)`` lets the viewer in.
+    /// The membership of a viewer that waits for admission. The viewer is connected, but is sent nothing until
+    /// ``SharingRoom/changeMembership(of:to:)``.
     public static let waiting = RoomMembership(waiting: ())
 
-    /// Whether the viewer waits to be let in.
+    /// Whether the viewer waits for admission.
     public var isWaiting: Bool { self == .waiting }
 
-    /// Whether a share to this destination goes to the viewer.
+    /// Returns whether a share to this destination is sent to the viewer.
     public func includes(_ destination: ShareDestination) -> Bool {
         switch destination {
         case .main: isInMainRoom

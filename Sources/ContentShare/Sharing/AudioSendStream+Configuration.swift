@@ -4,7 +4,7 @@ internal import RTCShareStreams
 internal import RTCShareTransport
 
 extension AudioSendStream {
-    /// A stream for a voice, or for other audio.
+    /// Creates a stream for speech, or for other audio.
     init(isVoice: Bool, home: HomeLoop) throws(ContentShareError) {
         do throws(WorkerThreadError) {
             try self.init(settings: Settings(isVoice: isVoice), home: home)
@@ -13,7 +13,7 @@ extension AudioSendStream {
         }
     }
 
-    /// Brings the running encoder to what a configuration says; `isVoice` holds where it does not say what the sound is.
+    /// Applies a configuration to the running encoder. `isVoice` is the default if the configuration does not set it.
     nonisolated func apply(_ configuration: LocalAudioConfiguration, isVoice: Bool) {
         let settings = Settings(isVoice: configuration.isVoice ?? isVoice, bitrate: configuration.maxBitrate)
         update { $0 = settings }

@@ -5,26 +5,26 @@ internal import RTCShareStreams
 internal import RTCShareTransport
 internal import RTCShareWireFormat
 
-/// Shares a screen, or whatever a source shows, as the content of an attendee: `alice#content`.
+/// A share of a screen, or of the frames of any source, as the content of an attendee: `alice#content`.
 ///
-/// Capture and share are apart: starting a share starts no capture, stopping a capture leaves the share with its last
-/// picture, and stopping the share leaves the capture running; but for what the share was told to capture itself. Starting
-/// again while something is shared replaces the source, without a new description. Each call that does not throw ends in
-/// one event for the observers.
+/// A share and its capture are independent. Starting a share does not start a capture. If the capture stops, the share
+/// continues with its last frame. If the share stops, the capture continues, unless the share started it. Starting
+/// again during a share replaces the source, without a new description. Each call that does not throw results in one
+/// event for the observers.
 @SharingActor public final class ContentShareController {
-    /// The shares that one connection carries at most.
+    /// The maximum number of shares on one connection.
     public nonisolated static let maximumShares = 2
 
-    /// Whose content is shared.
+    /// The attendee whose content is shared.
     public nonisolated let attendee: AttendeeID
-    /// Those to whom it goes: one, or those of a ``SharingRoom``.
+    /// The viewers of the share: one, or those of a ``SharingRoom``.
     private var viewers: [ObjectIdentifier: Viewer] = [:]
-    /// Who in a room gets what is shared. Nil for the share of one connection, which ends with it.
+    /// The audience of the room. Nil for the share of one connection, which ends with the connection.
     private let audience: RoomAudience?
-    /// Where what is sent lives.
+    /// The event loop of the streams.
     private let home: HomeLoop
     private let observers = ObserverList<any ContentShareObserver>()
-    /// Called when a share begins or ends, and when its video is muted or unmuted.
+    /// A closure that is called when a share starts or ends, and when its video is muted or unmuted.
     private let onChange: @SharingActor () -> Void
     /// The readers of ``events``.
     private let readers = ObserverList<ConnectionEvents<ContentShareEvent>>()
@@ -36,21 +36,20 @@ internal import RTCShareWireFormat
     /// The recording of the content.
     private var recording: RecordingSource?
     private var starts = 0
-    /// Ends the capture that goes with what is shared.
+    /// A closure that ends the capture that the share started.
     private var stopCapture: (@Sendable () -> Void)?
     /// The last start or stop of a capture.
     private var captureChange: Task<Void, any Error>?
     private var timeout: Task<Void, Never>?
     private var eventTask: Task<Void, Never>?
 
-    /// One to whom the share goes.
     private struct Viewer {
         let connection: Connection
-        /// The media that it can be sent.
+        /// The media that the viewer can be sent.
         var media: Set<SharedMedia> = Set(SharedMedia.allCases)
     }
 
-    /// The share of one connection, or that of a room, to an audience.
+    /// Creates the share of one connection, or that of a room to an audience.
     nonisolated init(
         attendee: AttendeeID, connection: Connection? = nil, audience: RoomAudience? = nil, home: HomeLoop = HomeLoop(),
         onChange: @escaping @SharingActor () -> Void = {}
@@ -59,7 +58,7 @@ internal import RTCShareWireFormat
         self.audience = audience
         self.onChange = onChange
         self.home = connection.map { HomeLoop(of: $0) } ?? home
-        // An attendee whose content no id can name shares none.
+        // An attendee whose content's id is too long can't share.
         _ = try attendee.content
         if let connection { viewers[ObjectIdentifier(connection)] = Viewer(connection: connection) }
     }
@@ -76,26 +75,27 @@ internal import RTCShareWireFormat
         return reader.stream
     }
 
-    /// Whether something is shared, or about to be.
+    /// Whether content is shared, or about to be.
     public var isSharing: Bool { phase.isActive }
 
-    /// Tells `observer` of the share from now on.
+    /// Notifies `observer` of the share from now on.
     public nonisolated func add(observer: any ContentShareObserver) { observers.add(observer) }
 
-    /// Tells `observer` nothing more.
+    /// Stops notifying `observer`.
     public nonisolated func remove(observer: any ContentShareObserver) { observers.remove(observer) }
 
-    /// Shares what `source` shows, with the sound of `audio` where there is one.
+    /// Shares the frames of `source`, with the audio of `audio` if it is given.
     ///
-    /// Observers hear `contentShareDidStart` once the first picture was sent, which takes a viewer that is connected and
-    /// a source that is running; or `contentShareDidStop` with the reason why that did not come about. Of a source that is
-    /// waited for they hear `contentShareSourceIsSilent`. Where the offer had
-    /// no place for content, or for its sound, that is sent from the next offer and its answer on.
+    /// Observers get `contentShareDidStart` after the first frame was sent, which needs a connected viewer and a
+    /// running source. If the share ends before that, they get `contentShareDidStop` with the reason. If the source is
+    /// slow, they get `contentShareSourceIsSilent`. If the offer has no media section for the content or its audio,
+    /// that is sent after the next offer and answer.
     ///
-    /// The encoder's thread adds its sink to the source, and removes that of the source before, soon after this returns.
+    /// The encoder's thread adds its sink to the source, and removes it from the previous source, soon after this
+    /// returns.
     ///
-    /// - Parameter sourceCanWait: Whether the encoder delays the source while it is busy, so that no frame is skipped: for
-    ///   files.
+    /// - Parameter sourceCanWait: Whether the encoder delays the source while it is busy, so that no frame is skipped.
+    ///   Use it for files.
     public func start(
         source: any VideoSource, audio: (any AudioSource)? = nil, sourceCanWait: Bool = false,
         configuration: LocalVideoConfiguration = LocalVideoConfiguration(),
@@ -107,19 +107,20 @@ internal import RTCShareWireFormat
             audioConfiguration: audioConfiguration)
     }
 
-    /// Makes the streams of a share and opens them for each viewer; without `audioConfiguration`, only that of video.
+    /// Creates the streams of a share, without audio if `audioConfiguration` is nil, and opens them for each viewer.
     func prepare(
         _ configuration: LocalVideoConfiguration, _ audioConfiguration: LocalAudioConfiguration?
     ) async throws(ContentShareError) {
         if let problem = configuration.problem ?? audioConfiguration?.problem { throw .configuration(problem) }
         if phase.hasEnded { throw .ended }
-        // Made before the visits, so that they are also opened for a viewer who joins during them.
+        // The streams exist before the calls to the connections, so that a viewer who joins during these calls gets
+        // them too.
         _ = try madeVideo(configuration)
         if audioConfiguration != nil { _ = try madeAudio() }
         try await openForViewers()
     }
 
-    /// Shows a source over streams that were prepared.
+    /// Sends a source over the prepared streams.
     func show(
         _ source: any VideoSource, _ audio: (any AudioSource)?, sourceCanWait: Bool = false,
         configuration: LocalVideoConfiguration, audioConfiguration: LocalAudioConfiguration
@@ -135,7 +136,8 @@ internal import RTCShareWireFormat
         endCapture()
         starts += 1
         newest = []
-        // A viewer who leaves the audience does not see the new source, and one who enters it does not see the old one.
+        // A viewer who leaves the audience does not see the new source. A viewer who enters it does not see the old
+        // one.
         setActive(adding: false)
         video.apply(configuration, defaults: .content)
         video.replaceTrack(
@@ -145,12 +147,12 @@ internal import RTCShareWireFormat
         audienceChanged()
         awaitFirstPicture()
         onChange()
-        // Last, because an observer may stop the share.
+        // This is the last step, because an observer may stop the share.
         tell(event)
     }
 
-    /// Captures `source`, and `audio` where there is one, and shares them: the capture begins with the share and ends with
-    /// it, or when something else is shared.
+    /// Captures and shares `source`, and `audio` if it is given. The capture starts with the share, and ends with it or
+    /// when another source is shared.
     public func start(
         capturing source: some CaptureSource, audio: (any AudioCaptureSource)? = nil,
         configuration: LocalVideoConfiguration = LocalVideoConfiguration(),
@@ -179,8 +181,8 @@ internal import RTCShareWireFormat
         }
     }
 
-    /// Starts or stops a capture, which waits for its threads, on a thread of its own, after the change before: both may be of
-    /// the same source. It is left out if `isWanted` returns false by then.
+    /// Starts or stops a capture on a separate thread, because it waits for the capture's threads. It runs after the
+    /// previous change, which can have the same source. It is skipped if `isWanted` returns false at that time.
     @discardableResult
     private func changeCapture(
         while isWanted: @escaping @SharingActor () -> Bool = { true }, _ change: @escaping @Sendable () throws -> Void
@@ -199,7 +201,7 @@ internal import RTCShareWireFormat
         changeCapture(stopCapture)
     }
 
-    /// Shares a stream: its first video track, and the sound of its first audio track where it has one.
+    /// Shares the first video track of a stream, with the audio of its first audio track if it has one.
     public func start(
         stream: MediaStream, configuration: LocalVideoConfiguration = LocalVideoConfiguration(),
         audioConfiguration: LocalAudioConfiguration = LocalAudioConfiguration()
@@ -210,34 +212,35 @@ internal import RTCShareWireFormat
             audioConfiguration: audioConfiguration)
     }
 
-    /// Changes how what is shared is sent, while it is.
+    /// Changes the parameters of the shared video during the share.
     public func update(_ configuration: LocalVideoConfiguration) throws(ContentShareError) {
         if let problem = configuration.problem { throw .configuration(problem) }
         guard phase.isActive, let video else { throw .notSharing }
         video.apply(configuration, defaults: .content)
     }
 
-    /// Changes how the sound of what is shared is sent, while it is.
+    /// Changes the parameters of the shared audio during the share.
     public func update(_ configuration: LocalAudioConfiguration) throws(ContentShareError) {
         if let problem = configuration.problem { throw .configuration(problem) }
         guard phase.isActive, let audio, audio.track != nil else { throw .notSharing }
         audio.apply(configuration, isVoice: false)
     }
 
-    /// The picture that is shared: to mute it, or to adapt its format; nil where nothing is.
+    /// The track of the shared video, to mute it or adapt its format. Nil if nothing is shared.
     public var videoTrack: VideoTrack? { video?.track }
 
-    /// The sound that is shared: to mute it, or to set its volume; nil where none is.
+    /// The track of the shared audio, to mute it or set its volume. Nil if none is shared.
     public var audioTrack: AudioTrack? { audio?.track }
 
-    /// Ends the share. Viewers see its tile go. The encoder's thread removes its sink from the source soon after this returns.
+    /// Ends the share. Viewers lose its tile. The encoder's thread removes its sink from the source soon after this
+    /// returns.
     public func stop() throws(ContentShareError) {
         let event = try phase.stop()
         silence()
         tell(event)
     }
 
-    /// What the newest answer of the viewer at a connection declines.
+    /// Returns the media that the newest answer of the viewer at a connection declines.
     func refusedMedia(of connection: Connection) async -> Set<SharedMedia> {
         var refused: Set<SharedMedia> = []
         if await video?.isRefused(on: connection) == true { refused.insert(.content) }
@@ -245,14 +248,14 @@ internal import RTCShareWireFormat
         return refused
     }
 
-    /// The counts of the content that a connection is sent.
+    /// Returns the statistics of the content that a connection is sent.
     func videoStatistics(of connection: Connection) async -> PipelineStatistics? {
         await video?.statistics(of: connection)
     }
 
     // MARK: A recording
 
-    /// Records what is shared from now on.
+    /// Records the shared content from now on.
     func record(to source: RecordingSource) {
         recording = source
         if let video { record(video, to: source) }
@@ -260,15 +263,15 @@ internal import RTCShareWireFormat
     }
 
     private func record(_ stream: some SendingStream, to source: RecordingSource) {
-        // An attendee whose content no id can name has no controller.
+        // An attendee whose content's id is too long has no controller.
         guard let content = try? attendee.content else { return }
         stream.record(to: source, name: content.label, isMain: true)
     }
 
     // MARK: A room's viewers
 
-    /// Shares to the viewer at a connection too, which is sent `media` at most, after ``activate(_:)``. Returns how the present
-    /// streams are opened there; later ones are opened by the share.
+    /// Adds the viewer at a connection, which is sent at most `media`, after ``activate(_:)``. The result opens the
+    /// current streams on the connection. The share opens later ones.
     func add(_ connection: Connection, taking media: Set<SharedMedia>) -> [StreamOpening] {
         let id = ObjectIdentifier(connection)
         let viewer = Viewer(connection: connection, media: media)
@@ -276,7 +279,7 @@ internal import RTCShareWireFormat
         return openings(for: viewer)
     }
 
-    /// Sends the viewer at a connection what the audience says, once the streams are open there.
+    /// Sends the viewer at a connection the media that the audience allows, after the streams were opened.
     func activate(_ connection: Connection) {
         guard let viewer = viewers[ObjectIdentifier(connection)], !phase.hasEnded,
             let isActive = audience?.isActive(.content, on: connection)
@@ -286,7 +289,7 @@ internal import RTCShareWireFormat
         audio?.setActive(isActive, on: connection)
     }
 
-    /// Shares to those who are in the audience now, and to no others.
+    /// Sends the share to the viewers that are in the audience now, and to no others.
     func audienceChanged() {
         guard audience != nil, !phase.hasEnded else { return }
         for viewer in viewers.values { setSubgroup(of: viewer) }
@@ -300,12 +303,12 @@ internal import RTCShareWireFormat
     }
 
     private func setSubgroup(of viewer: Viewer) {
-        // The name of a subgroup is only for viewers who are sent the content.
+        // Only viewers who are sent the content may read the name of a subgroup.
         guard audience?.isActive(.content, on: viewer.connection) != false else { return }
         video?.sender(on: viewer.connection)?.setSubgroup(audience?.subgroup?.name)
     }
 
-    /// Ends the share for good.
+    /// Ends the share permanently.
     func end(_ status: ContentShareStatus) {
         let event = phase.connectionEnded(status)
         timeout?.cancel()
@@ -329,7 +332,7 @@ internal import RTCShareWireFormat
 
     // MARK: Parts
 
-    /// Opens the streams for each viewer. What fails for one is left out; what fails for all is an error.
+    /// Opens the streams for each viewer. A failure for one viewer is ignored. A failure for all is thrown.
     private func openForViewers() async throws(ContentShareError) {
         var failure: ContentShareError?
         var isDone = viewers.isEmpty
@@ -342,14 +345,15 @@ internal import RTCShareWireFormat
             }
         }
         guard !isDone, let failure else { return }
-        // The streams that were opened before the failure carry what is shared already.
+        // The streams that were opened before the failure carry the current share.
         audienceChanged()
-        // A room outlives the connection of a viewer.
+        // A room continues after the connection of a viewer ends.
         if audience != nil, case .ended = failure { return }
         throw failure
     }
 
-    /// Opens the streams for a viewer. In a room they are held back until the audience is asked.
+    /// Returns the closures that open the streams for a viewer. In a room, the streams are inactive until the audience
+    /// allows them.
     private func openings(for viewer: Viewer) -> [StreamOpening] {
         var openings: [StreamOpening] = []
         let isActive = audience == nil
@@ -362,7 +366,7 @@ internal import RTCShareWireFormat
         return openings
     }
 
-    /// What sends the picture, made where there is nothing yet.
+    /// Returns the stream of the video, which it creates if there is none.
     private func madeVideo(_ configuration: LocalVideoConfiguration) throws(ContentShareError) -> VideoSendStream {
         if let video { return video }
         let made = try VideoSendStream(configuration, defaults: .content, home: home)
@@ -386,12 +390,12 @@ internal import RTCShareWireFormat
     private func handle(_ event: VideoSendStream.Event) {
         switch event {
         case .began(let track):
-            // Of a track that was replaced meanwhile it is no news.
+            // The event is ignored if its track was replaced in the meantime.
             guard track === video?.track else { return }
             tell(phase.firstPictureSent())
             awaitFirstPicture()
         case .muteChanged:
-            // As it is now: of what was told before a track was replaced nothing holds.
+            // The current state counts, because the event can be about a track that was replaced.
             let isMuted = video?.track?.isMuted ?? false
             phase.muteDidChange(isMuted, now: .nanoseconds(MonotonicClock.now.nanoseconds))
             awaitFirstPicture()
@@ -400,13 +404,13 @@ internal import RTCShareWireFormat
         case .ended(let track, let error):
             guard track === video?.track else { return }
             report(.sourceEnded(error))
-        // The next picture is tried, and the last one stays: `framesDropped` counts.
+        // The next frame is tried, and the last one stays visible. `framesDropped` counts the failures.
         case .failed: return
         case .audienceChanged: viewersDidChange()
         }
     }
 
-    /// Goes by whether there is anybody to see what is shared.
+    /// Updates the phase for the presence of a viewer.
     private func viewersDidChange() {
         guard video?.hasViewer == true else {
             if isRefused, let event = phase.refused() {
@@ -421,7 +425,7 @@ internal import RTCShareWireFormat
         if timeout == nil { awaitFirstPicture() }
     }
 
-    /// Whether the one viewer declines the picture. In a room others may come.
+    /// Whether the only viewer declines the video. A room can get other viewers.
     private var isRefused: Bool { audience == nil && video?.isRefused == true }
 
     private func awaitFirstPicture() {
@@ -455,7 +459,7 @@ internal import RTCShareWireFormat
         case .didStart: report(.started)
         case .didStop(let status):
             report(.stopped(status))
-            // A share that another one replaced has reported that one.
+            // The start of the replacement reported this change already.
             if status != .replaced { onChange() }
         case .sourceIsSilent(let time): report(.silent(time))
         }

@@ -28,20 +28,21 @@ extension ContentShareEvent: QueuedEvent {
     }
 }
 
-/// Observes a share, one call after the other, on ``SharingActor``: an observer that blocks holds up all rooms. It may call
-/// the share. Each start and each stop that did not throw ends in `contentShareDidStart` or `contentShareDidStop`.
+/// An observer of a share, with one call at a time on ``SharingActor``. An observer that blocks delays all rooms. It
+/// may call the share. Each start and each stop that did not throw results in `contentShareDidStart` or
+/// `contentShareDidStop`.
 public protocol ContentShareObserver: AnyObject, Sendable {
-    /// The first picture of what was started last has been sent.
+    /// Called when the first frame of the latest start was sent.
     @SharingActor func contentShareDidStart()
-    /// The share is over, or what was to be shared was replaced before its first picture.
+    /// Called when the share ended, or when a start was replaced before its first frame.
     @SharingActor func contentShareDidStop(status: ContentShareStatus)
-    /// The source has given no picture for this long since there is a viewer, without being muted: was its capture started?
-    /// The share waits for the picture. Called once a start.
+    /// Called at most once for each start, when the source has delivered no frame for this time, although there is a
+    /// viewer and it is not muted. Its capture may not be running. The share waits for the frame.
     @SharingActor func contentShareSourceIsSilent(for time: Duration)
-    /// The source has nothing more to show, with an error where that was not asked for. The share goes on with its last
-    /// picture until it is stopped.
+    /// Called when the source has ended, with an error if it failed. The share continues with its last frame until it
+    /// is stopped.
     @SharingActor func contentShareSourceDidEnd(error: (any Error)?)
-    /// The picture is held back from now on, by the program or by its source, or given again: the track's `isMuted`.
+    /// Called when the video was muted or unmuted, by the program or by its source: the track's `isMuted`.
     @SharingActor func contentShareMuteDidChange(_ isMuted: Bool)
 }
 
@@ -58,17 +59,17 @@ extension ContentShareObserver {
     public func contentShareMuteDidChange(_ isMuted: Bool) {}
 }
 
-/// Why a share ended.
+/// The reason why a share ended.
 public enum ContentShareStatus: Sendable, Hashable, CustomStringConvertible {
-    /// It was stopped, as asked. A start that was still under way ends in this too.
+    /// It was stopped by a call. That also ends a start whose first frame was not sent.
     case ok
-    /// Another start took its place before its first picture was sent; the other goes on.
+    /// Another start replaced it before its first frame was sent. The other share continues.
     case replaced
-    /// The viewer's answer declines the picture.
+    /// The viewer's answer declines the video.
     case refusedByPeer
     /// The viewer left.
     case closedByPeer
-    /// The connection failed, for this reason.
+    /// The connection failed for this reason.
     case connectionFailed(String)
 
     /// The status as text for people.
@@ -84,33 +85,33 @@ public enum ContentShareStatus: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Why a call was refused. The share is as it was before.
+/// The reason why a call failed. The share has not changed.
 public enum ContentShareError: Error, Sendable, Hashable {
-    /// Nothing is shared: there is nothing to stop or to change.
+    /// No share can be stopped or changed, because nothing is shared.
     case notSharing
     /// The connection has ended.
     case ended
-    /// The viewer's newest answer declines the content's picture.
+    /// The viewer's newest answer declines the content's video.
     case refusedByPeer
-    /// The attendee's content is shared by another controller of this connection.
+    /// Another controller shares this attendee's content over this connection.
     case alreadyShared(by: AttendeeID)
-    /// The connection carries as many shares as it may.
+    /// The connection has the maximum number of shares.
     case tooManyShares(limit: Int)
     /// The stream has no video track.
     case nothingToShow(stream: String)
-    /// Something in the configuration can't be.
+    /// A value of the configuration is not valid.
     case configuration(String)
-    /// The encoder can't be made.
+    /// The encoder can't be created.
     case encoder(String)
 }
 
 extension ContentShareError: CustomStringConvertible {
-    /// The failure, its reason and its remedy.
+    /// The failure with its reason and its remedy.
     public var description: String { explanation.text }
 }
 
 extension ContentShareError: ExplainedError {
-    /// The problem and, separately, its remedy.
+    /// The problem, and separately its remedy.
     package var explanation: Explanation {
         switch self {
         case .notSharing: Explanation("nothing is shared", remedy: "start a share first")

@@ -1,30 +1,30 @@
 public import RTCShareMedia
 public import RTCShareWireFormat
 
-/// The parameters of a content's video, or of an attendee's own. Those that are nil are chosen by which of the two it is.
+/// The parameters of a content's or camera's video. The default of each is that of the content or the camera.
 public typealias LocalVideoConfiguration = VideoEncodingParameters
 
 extension VideoEncodingParameters {
-    /// The maximum size of a content's video if ``maxSize`` is nil: 3840x2160. Many machines are too slow to encode or to
-    /// show larger video, so that is sent only on request. The default of an attendee's own video is 1280x720.
+    /// The maximum size of a content's video if ``maxSize`` is nil: 3840x2160. Many machines are too slow to encode or
+    /// to play larger video, so that is sent only on request. The default of a camera's video is 1280x720.
     public static let usualSize = PixelSize(width: 3840, height: 2160)
 }
 
-/// How well sound is sent. What is left at nil is decided by what is sent.
+/// The parameters of sent audio. The default of each depends on the medium.
 public struct LocalAudioConfiguration: Sendable, Hashable {
-    /// The most that the sound takes; nil for the default of what is sent.
+    /// The maximum bitrate of the audio. Nil is the default of the medium.
     public var maxBitrate: DataRate?
-    /// Whether it is speech: then mono, with pauses left unsent where the peer likes that. By default an attendee's own
-    /// sound is, and that of what is shared is not.
+    /// Whether the audio is speech. Speech is mono, and its silence is not sent if the peer supports that. By default a
+    /// microphone is speech, and the audio of content is not.
     public var isVoice: Bool?
 
-    /// By default as good as what is sent needs.
+    /// Creates parameters, by default those of the medium.
     public init(maxBitrate: DataRate? = nil, isVoice: Bool? = nil) {
         self.maxBitrate = maxBitrate
         self.isVoice = isVoice
     }
 
-    /// What can't be sent in it; nil where everything can.
+    /// The reason why audio can't be sent with these parameters. Nil if it can.
     var problem: String? {
         guard let maxBitrate, !Self.bitrates.contains(maxBitrate) else { return nil }
         return
@@ -32,6 +32,6 @@ public struct LocalAudioConfiguration: Sendable, Hashable {
             + "\(Self.bitrates.upperBound)"
     }
 
-    /// What RFC 6716 §2.1.1 has Opus made for.
+    /// The bitrates for which Opus is designed (RFC 6716 §2.1.1).
     public static let bitrates = DataRate.kilobitsPerSecond(6) ... .kilobitsPerSecond(510)
 }

@@ -3,28 +3,25 @@ internal import RTCSharePeerConnection
 internal import RTCShareStreams
 internal import RTCShareTransport
 
-/// An attendee's own picture and voice, each encoded once for all the connections that it is sent over.
+/// An attendee's camera and microphone, each encoded once for all connections.
 ///
-///     camera ──▶ one encoder ──▶ a sender for each connection
-///     voice ───▶ one encoder ──▶ a sender for each connection
-///
-/// Its owner is an actor, and nobody else has it.
+///     camera ──────▶ one encoder ──▶ a sender for each connection
+///     microphone ──▶ one encoder ──▶ a sender for each connection
 @SharingActor final class OwnMedia {
     private let attendee: AttendeeID
-    /// Who in a room is sent it. Nil for a session's, whose peer is.
+    /// The audience of the room. Nil for a session, which sends to its peer.
     private let audience: RoomAudience?
     private var hasEnded = false
     private var camera: VideoSendStream?
     private var voice: AudioSendStream?
     private var starts = 0
-    /// What records both.
+    /// The recording of both media.
     private var recording: RecordingSource?
-    /// Called when picture or voice begins or ends, and when the picture is held back or given again.
+    /// A closure that is called when a medium starts or ends, and when the video is muted or unmuted.
     private let onChange: @SharingActor () -> Void
-    /// Where what is sent lives.
+    /// The event loop of the streams.
     private let home: HomeLoop
 
-    /// Neither picture nor voice, yet.
     nonisolated init(
         of attendee: AttendeeID, to audience: RoomAudience? = nil, home: HomeLoop,
         onChange: @escaping @SharingActor () -> Void = {}
@@ -35,10 +32,9 @@ internal import RTCShareTransport
         self.onChange = onChange
     }
 
-    // MARK: What is sent
+    // MARK: Sources
 
-    /// Sends what `source` shows over these connections, but for those that have ended; replaces the source where one is sent
-    /// already.
+    /// Sends video from `source` over connections that have not ended, instead of the source that is sent now.
     func startVideo(
         _ source: any VideoSource, _ configuration: LocalVideoConfiguration, over connections: [Connection]
     ) async throws(ContentShareError) {
@@ -52,7 +48,7 @@ internal import RTCShareTransport
         onChange()
     }
 
-    /// Sends the sound of `source` over these connections, as ``startVideo(_:_:over:)`` does pictures.
+    /// Sends audio from `source` over connections that have not ended, instead of the source that is sent now.
     func startAudio(
         _ source: any AudioSource, _ configuration: LocalAudioConfiguration, over connections: [Connection]
     ) async throws(ContentShareError) {
@@ -86,31 +82,29 @@ internal import RTCShareTransport
         return made
     }
 
-    /// Sends no picture any more.
     func stopVideo() {
         camera?.replaceTrack(with: nil)
         onChange()
     }
 
-    /// Sends no voice any more.
     func stopAudio() {
         voice?.replaceTrack(with: nil)
         onChange()
     }
 
-    /// Nothing is sent any more, nor will be.
+    /// Ends both streams permanently.
     func end() {
         hasEnded = true
         camera?.stop()
         voice?.stop()
     }
 
-    /// The picture that is sent; nil where none is.
+    /// The track of the camera. Nil if it is not sent.
     var videoTrack: VideoTrack? { camera?.track }
-    /// The voice that is sent; nil where none is.
+    /// The track of the microphone. Nil if it is not sent.
     var audioTrack: AudioTrack? { voice?.track }
 
-    /// Records what is sent from now on.
+    /// Records both media from now on.
     func record(to source: RecordingSource) {
         recording = source
         if let camera { record(camera, to: source) }
@@ -121,9 +115,10 @@ internal import RTCShareTransport
         stream.record(to: source, name: attendee.label, isMain: false)
     }
 
-    // MARK: Who is sent it
+    // MARK: Viewers
 
-    /// How the present streams of `media` are opened over one more connection. ``activate(_:)`` has them sent.
+    /// Returns the closures that open the current streams of `media` on a new connection. ``activate(_:)`` activates
+    /// them.
     func openings(taking media: Set<SharedMedia>) -> [StreamOpening] {
         var openings: [StreamOpening] = []
         if let camera, media.contains(.camera) {
@@ -135,27 +130,27 @@ internal import RTCShareTransport
         return openings
     }
 
-    /// Sends it to those who are in the audience now, and to no others.
+    /// Sends the media to the viewers that are in the audience now, and to no others.
     func audienceChanged() {
         guard let audience else { return }
         camera?.setActive(audience.connections(sent: .camera), adding: true)
         voice?.setActive(audience.connections(sent: .microphone), adding: true)
     }
 
-    /// Sends the viewer at a connection what the audience says, once the streams are open there.
+    /// Sends the viewer at a connection the media that the audience allows, after the streams were opened.
     func activate(_ connection: Connection) {
         guard let audience else { return }
         camera?.setActive(audience.isActive(.camera, on: connection) == true, on: connection)
         voice?.setActive(audience.isActive(.microphone, on: connection) == true, on: connection)
     }
 
-    /// Sends nothing more over a connection.
+    /// Stops sending over a connection.
     func remove(_ connection: Connection) {
         camera?.remove(connection)
         voice?.remove(connection)
     }
 
-    /// What of it the newest description of a connection declines.
+    /// Returns the media that the newest description of a connection declines.
     func refusedMedia(on connection: Connection) async -> Set<SharedMedia> {
         var refused: Set<SharedMedia> = []
         if await camera?.isRefused(on: connection) == true { refused.insert(.camera) }
@@ -163,7 +158,7 @@ internal import RTCShareTransport
         return refused
     }
 
-    /// The counts of the camera's video that a connection is sent.
+    /// Returns the statistics of the camera's video that a connection is sent.
     func videoStatistics(of connection: Connection) async -> PipelineStatistics? {
         await camera?.statistics(of: connection)
     }
@@ -175,7 +170,7 @@ internal import RTCShareTransport
             do throws(ContentShareError) {
                 try await connection.open([opening])
             } catch {
-                // A connection that ends takes nothing from the others.
+                // The end of one connection does not affect the others.
                 guard case .ended = error else { throw error }
             }
         }

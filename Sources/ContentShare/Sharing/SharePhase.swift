@@ -1,28 +1,28 @@
-/// What a share is in the middle of: a rule book without a clock.
+/// The phase of a share, as a state machine without a clock.
 ///
-/// A source that holds its pictures back (a window that is minimised) is not silent: its time begins when it gives them.
-/// That it is silent ends nothing: observers are told.
+/// A source that is muted (a minimized window) is not silent. Its timeout starts when it is unmuted. A silent source
+/// does not end the share. Observers are notified.
 ///
-///              start                  first picture sent
+///              start                  first frame sent
 ///     idle ────────────▶ starting ─────────────────────────▶ sharing
 ///      ▲                  │  ▲ │ start: .replaced              │  │
 ///      │  stop, refused   │  └─┘                               │  │
 ///      ├──────────────────┘  ▲              start              │  │
 ///      │                     └─────────────────────────────────┘  │
 ///      └──────────────────────────────────────────────────────────┘
-///                     stop, or the connection's end
+///                     stop, or the end of the connection
 struct SharePhase {
-    /// How long a source that is not muted may take to its first picture, from when there is a viewer, before it counts as
-    /// silent.
+    /// The timeout for the first frame of a source that is not muted, from the time at which there is a viewer. After
+    /// it, the source is silent.
     static let patience = Duration.seconds(5)
 
-    /// The same for a source of so many pictures a second: two of its intervals where that is longer.
+    /// Returns the timeout for a source with a frame rate: two of its intervals if that is longer than ``patience``.
     static func patience(framesPerSecond: Double) -> Duration {
         guard framesPerSecond > 0 else { return patience }
         return max(patience, .seconds(min(2 / framesPerSecond, 3600)))
     }
 
-    /// What observers are to be told.
+    /// An event for the observers.
     enum Event: Hashable {
         case didStart
         case didStop(ContentShareStatus)
@@ -31,20 +31,20 @@ struct SharePhase {
 
     private enum State: Hashable {
         case idle
-        /// Nothing was sent yet; there is a deadline while there is a viewer and the source is not muted.
+        /// The first frame was not sent. There is a deadline while there is a viewer and the source is not muted.
         case starting(deadline: Duration?)
         case sharing
-        /// The connection is over, and nothing can start any more.
+        /// The connection ended, so nothing can start.
         case ended
     }
 
     private var state = State.idle
     private var isConnected = false
     private var isMuted = false
-    /// What the source has; nil once it was found silent.
+    /// The timeout of the source. Nil after it was found silent.
     private var patience: Duration?
 
-    /// Whether something is shared, or about to be.
+    /// Whether content is shared, or about to be.
     var isActive: Bool {
         switch state {
         case .starting, .sharing: true
@@ -52,13 +52,11 @@ struct SharePhase {
         }
     }
 
-    /// Whether the first picture was sent.
     var hasBegun: Bool { state == .sharing }
 
-    /// Whether the connection is over.
     var hasEnded: Bool { state == .ended }
 
-    /// When ``handleTimeout(now:)`` is worth calling.
+    /// The time at which to call ``handleTimeout(now:hasPicture:)``.
     var deadline: Duration? {
         if case .starting(let deadline) = state { deadline } else { nil }
     }
@@ -66,7 +64,7 @@ struct SharePhase {
     mutating func start(
         now: Duration, patience: Duration = Self.patience
     ) throws(ContentShareError) -> Event? {
-        // Whether the new source is muted is told after this.
+        // The mute state of the new source is reported after this.
         isMuted = false
         self.patience = patience
         let next = State.starting(deadline: deadline(from: now))
@@ -81,7 +79,7 @@ struct SharePhase {
         }
     }
 
-    /// When the source is silent whose time begins now; nil where none runs.
+    /// Returns the time at which the source is silent if its timeout starts now. Nil if the timeout does not run.
     private func deadline(from now: Duration) -> Duration? {
         guard isConnected, !isMuted, let patience else { return nil }
         return now + patience
@@ -92,7 +90,6 @@ struct SharePhase {
         if case .starting(nil) = state { state = .starting(deadline: deadline(from: now)) }
     }
 
-    /// What is shared holds its pictures back, or gives them again.
     mutating func muteDidChange(_ isMuted: Bool, now: Duration) {
         guard isMuted != self.isMuted else { return }
         self.isMuted = isMuted
@@ -101,13 +98,15 @@ struct SharePhase {
         }
     }
 
-    /// The descriptions have no place for the picture any more: what starts waits for the next.
+    /// Ends the presence of viewers, because no description accepts the video. A share that is starting waits for the
+    /// next one.
     mutating func disconnected() {
         isConnected = false
         if case .starting = state { state = .starting(deadline: nil) }
     }
 
-    /// The viewer's description declines the picture. A viewer who saw it may want it again.
+    /// Ends a start whose video the viewer's description declines. A viewer who has seen frames can accept the video
+    /// again.
     mutating func refused() -> Event? {
         disconnected()
         guard case .starting = state else { return nil }
@@ -131,7 +130,8 @@ struct SharePhase {
         }
     }
 
-    /// `hasPicture` says that the source has given one. It is not silent then: no path has room for it yet.
+    /// Finds the source silent if the deadline has passed. If `hasPicture`, it has delivered a frame that no route has
+    /// room for, and gets the timeout again.
     mutating func handleTimeout(now: Duration, hasPicture: Bool = false) -> Event? {
         guard case .starting(let deadline?) = state, now >= deadline, let patience else { return nil }
         if !hasPicture { self.patience = nil }

@@ -3,12 +3,12 @@ internal import RTCShareSDP
 internal import RTCShareStreams
 internal import RTCShareTransport
 
-/// Opens a stream over a connection, on the connection's event loop.
+/// A closure that opens a stream over a connection, on the connection's event loop.
 typealias StreamOpening = @Sendable (isolated Connection) throws(ContentShareError) -> Void
 
 extension SendingStream {
-    /// Opens this stream as one kind of an attendee's media, if the connection's descriptions have a section for it. If it is
-    /// not `isActive`, it is held back at first.
+    /// Returns a closure that opens this stream as one kind of an attendee's media, if the connection's descriptions
+    /// have a media section for it. If `isActive` is false, the stream sends nothing at first.
     func opening(_ kind: SharedMedia, of attendee: AttendeeID, isActive: Bool) -> StreamOpening {
         { connection throws(ContentShareError) in
             let isContent = kind == .content || kind == .contentAudio
@@ -29,9 +29,8 @@ extension SendingStream {
     }
 }
 
-/// Each of these takes one visit of the event loop.
+/// Each of these methods takes one switch to the connection's event loop.
 extension Connection {
-    /// Opens streams over the connection.
     func open(_ openings: [StreamOpening]) throws(ContentShareError) {
         for opening in openings { try opening(self) }
     }
@@ -42,7 +41,7 @@ extension Connection {
         try open(openings)
     }
 
-    /// Opens a new connection, asks its servers for `patience` at most, opens streams, and answers an offer.
+    /// Opens a new connection, gathers candidates for at most `patience`, opens the streams, and answers an offer.
     func answer(
         _ offer: SessionDescription, gatheringFor patience: Duration, with openings: [StreamOpening]
     ) async throws -> SessionDescription {

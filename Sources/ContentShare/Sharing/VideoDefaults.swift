@@ -5,18 +5,18 @@ internal import RTCShareTransport
 internal import RTCShareVideoCoding
 internal import RTCShareWireFormat
 
-/// How a kind of video is encoded where its parameters are nil, and how it is treated beside others.
+/// The defaults for the parameters of a kind of video, and its priority when bitrate is allocated.
 struct VideoDefaults {
     let settings: VideoEncoder.Settings
     let priority: BitratePriority
 
     var bitrate: DataRate { settings.bitrate }
 
-    /// A whole screen, at a rate at which its text is sharp.
+    /// The defaults for a whole screen, at a bitrate at which its text is sharp.
     static let content = VideoDefaults(
         settings: .init(bitrate: .kilobitsPerSecond(2500), maximumSize: VideoEncodingParameters.usualSize),
         priority: .medium)
-    /// A face.
+    /// The defaults for a camera's video.
     static let camera = VideoDefaults(
         settings: .init(
             bitrate: .kilobitsPerSecond(800), maximumSize: PixelSize(width: 1280, height: 720), assumedHint: .motion),
@@ -24,7 +24,7 @@ struct VideoDefaults {
 }
 
 extension VideoSendStream {
-    /// A stream that encodes as the parameters say.
+    /// Creates a stream that encodes with these parameters.
     init(
         _ parameters: VideoEncodingParameters, defaults: VideoDefaults, home: HomeLoop
     ) throws(ContentShareError) {
@@ -37,7 +37,7 @@ extension VideoSendStream {
         }
     }
 
-    /// Encodes as the parameters say from now on.
+    /// Applies these parameters from now on.
     nonisolated func apply(_ parameters: VideoEncodingParameters, defaults: VideoDefaults) {
         let settings = VideoEncoder.Settings(resolving: parameters, over: defaults.settings)
         update { $0 = settings }

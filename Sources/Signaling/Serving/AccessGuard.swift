@@ -1,12 +1,13 @@
 internal import RTCShareWireFormat
 
-/// Has those wait who show wrong tokens: each longer than the one before, and too many at once not at all. Who shows the
-/// right one never waits.
+/// The delay of answers to wrong tokens. Each wrong token from a network doubles it, and too many delayed answers at
+/// once are refused. A correct token is never delayed.
 struct AccessGuard {
-    /// What becomes of an answer to a wrong token.
+    /// The treatment of an answer to a wrong token.
     enum Penalty: Hashable {
         case wait(Duration)
-        /// So many answers of this address wait already that this one is given at once, with when to come back.
+        /// An immediate answer with the time to retry after, because too many answers to this network are delayed
+        /// already.
         case refuse(retryAfter: Duration)
     }
 
@@ -18,19 +19,19 @@ struct AccessGuard {
 
     private var records: [IPAddress?: Record] = [:]
 
-    /// The wait for the first wrong token; it doubles with each further one.
+    /// The delay for the first wrong token, which doubles with each further one.
     private let firstWait: Duration
     private static let longestWait = Duration.seconds(8)
-    /// Answers of one address that wait at a time.
+    /// The maximum number of delayed answers to one network.
     private static let maximumWaiting = 8
-    /// When what somebody tried is forgotten.
+    /// The time after which failures are forgotten.
     private static let memory = Duration.seconds(600)
-    /// The addresses that are remembered; of more, who tried last is.
+    /// The maximum number of networks with a record. The oldest record is removed first.
     private static let maximumRecords = 1024
 
     init(firstWait: Duration = .milliseconds(250)) { self.firstWait = firstWait }
 
-    /// Takes note of a wrong token.
+    /// Records a wrong token.
     mutating func fail(from client: IPAddress?, now: Instant) -> Penalty {
         let address = client?.clientNetwork
         if records.count >= Self.maximumRecords, records[address] == nil { forget(now: now) }
@@ -45,7 +46,7 @@ struct AccessGuard {
         return isRefused ? .refuse(retryAfter: Self.longestWait) : .wait(wait)
     }
 
-    /// An answer that waited was given.
+    /// Records that a delayed answer was sent.
     mutating func didWait(_ client: IPAddress?) {
         let address = client?.clientNetwork
         guard let record = records[address] else { return }

@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 
-/// The viewer page's texts in one language, from the files that the page itself uses.
+/// The viewer page's texts in one language, from the page's own files.
 struct PageTexts: Sendable {
-    /// A text, or one for each plural form.
+    /// A text, or a text for each plural form.
     private enum Entry: Decodable {
         case text(String)
         case forms([String: String])
@@ -19,7 +19,7 @@ struct PageTexts: Sendable {
 
     private let entries: [String: Entry]
 
-    /// By the languages' codes, as in `languages/de.js`.
+    /// The texts by language code, as in `languages/de.js`.
     private static let all: [String: PageTexts] = {
         let files = ViewerPage.names.filter { $0.hasPrefix("languages/") }
         return Dictionary(
@@ -28,7 +28,7 @@ struct PageTexts: Sendable {
             })
     }()
 
-    /// A language's file is a module whose default export is written as JSON.
+    /// Reads a language's file, a module whose default export is written as JSON.
     private init(path: String) {
         let module = ViewerPage.file(path)?.bytes ?? []
         let start = module.drop { $0 != UInt8(ascii: "{") }
@@ -36,14 +36,14 @@ struct PageTexts: Sendable {
         entries = (try? JSONDecoder().decode([String: Entry].self, from: Data(json))) ?? [:]
     }
 
-    /// The text of a key; English if this language lacks it.
+    /// The text of a key, in English if this language does not have it.
     subscript(key: String) -> String {
         if case .text(let text) = entries[key] { return text }
         if case .text(let text) = Self.all["en"]?.entries[key] { return text }
         return key
     }
 
-    /// The first language of `Accept-Language` headers (RFC 9110 §12.5.4) that there is; English if there is none.
+    /// Returns the texts of the first available language in `Accept-Language` headers (RFC 9110 §12.5.4), or English.
     static func preferred(_ headers: [Substring]) -> PageTexts {
         let ranges = headers.flatMap { $0.split(separator: ",") }.prefix(maximumRanges).map { range in
             let parts = range.split(separator: ";").map(\.trimmingSpaces)
@@ -51,13 +51,13 @@ struct PageTexts: Sendable {
             let quality = weight.flatMap { Double($0.dropFirst(2)) }
             return (code: (parts.first ?? "").prefix { $0 != "-" }.lowercased(), quality: quality ?? 1)
         }
-        // Of equal ones the first counts.
+        // Among equal weights, the first language counts.
         let best = ranges.filter { $0.quality > 0 && all[$0.code] != nil }.enumerated().min {
             ($1.element.quality, $0.offset) < ($0.element.quality, $1.offset)
         }
         return best.flatMap { all[$0.element.code] } ?? all["en"] ?? PageTexts(path: "")
     }
 
-    /// What a browser names is fewer.
+    /// The maximum number of languages that are read. Browsers send fewer.
     private static let maximumRanges = 32
 }

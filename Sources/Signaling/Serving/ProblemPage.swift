@@ -1,12 +1,13 @@
 internal import NIOHTTP1
 
-/// What a person sees in a browser where a program gets JSON (RFC 9457).
+/// The page that a browser shows instead of a problem's JSON (RFC 9457).
 enum ProblemPage {
-    /// `root` leads to the folder of the viewer page, whose style it has.
+    /// Returns the page of a problem. `root` is the relative URL of the viewer page's directory, which has the style
+    /// sheet.
     static func response(_ problem: ProblemDetails, root: String, texts: PageTexts) -> HTTPResponse {
         let key = key(for: problem)
         let title = escaped(texts[key + ".title"])
-        // The detail is for who looks after the server: it stays as it is in any language.
+        // The detail is for the administrator of the server, and stays in English in any language.
         let text =
             key == "failed"
             ? "<p id=\"notice-command\"><code lang=\"en\" dir=\"ltr\">\(escaped(problem.detail))</code></p>"
@@ -36,7 +37,7 @@ enum ProblemPage {
         return response
     }
 
-    /// How the keys of a problem's texts begin.
+    /// Returns the first part of the keys of a problem's texts.
     private static func key(for problem: ProblemDetails) -> String {
         switch problem.status {
         case .notFound, .badRequest: "missing"
@@ -47,7 +48,7 @@ enum ProblemPage {
         }
     }
 
-    /// A text as markup has it.
+    /// Returns a text with HTML's special characters escaped.
     private static func escaped(_ text: String) -> String {
         text.map { ["&": "&amp;", "<": "&lt;", ">": "&gt;"][$0] ?? String($0) }.joined()
     }

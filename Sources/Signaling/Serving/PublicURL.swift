@@ -1,15 +1,15 @@
-/// Where viewers from elsewhere find a server: scheme, host, and perhaps a port and a path.
+/// The URL at which viewers outside the network reach a server: scheme, host, and optionally a port and a path.
 public struct PublicURL: Hashable, Sendable, CustomStringConvertible {
-    /// Whether it is `https`.
+    /// Whether the scheme is `https`.
     public let isSecure: Bool
-    /// The host's name or address, as it stands in the URL.
+    /// The host's name or address, as written in the URL.
     public let host: String
-    /// The port; nil for the scheme's own.
+    /// The port. Nil for the scheme's default.
     public let port: UInt16?
-    /// The parts of the path.
+    /// The components of the path.
     public let path: [String]
 
-    /// Reads a URL; without scheme it is taken for `https`.
+    /// Parses a URL. Without a scheme, it is `https`.
     public init?(_ text: some StringProtocol) {
         var rest = Substring(text)
         if rest.lowercased().hasPrefix("http://") {
@@ -36,7 +36,7 @@ public struct PublicURL: Hashable, Sendable, CustomStringConvertible {
         else { return nil }
     }
 
-    /// Scheme, host and port, as a browser names the origin of a page.
+    /// The scheme, host and port, as a browser names the origin of a page.
     var origin: String { (isSecure ? "https://" : "http://") + host + (port.map { ":\($0)" } ?? "") }
 
     /// The URL, with a slash at its end.

@@ -4,48 +4,47 @@ internal import RTCShareSDP
 internal import RTCShareTransport
 internal import RTCShareWireFormat
 
-/// Somebody who came by a link.
+/// A viewer who joined by a link.
 public struct ServedViewer: Sendable, Identifiable {
     /// The viewer's number in the room.
     public let id: Int
-    /// The state of its connection.
+    /// The state of the viewer's connection.
     public let state: ConnectionState
-    /// Whether it waits to be admitted.
+    /// Whether the viewer waits for admission.
     public let isWaiting: Bool
-    /// Where it asks from, as far as that is known.
+    /// The address of the viewer's client, if it is known.
     public let address: String?
-    /// What its browser or player calls itself, shortened to what a person knows.
+    /// The name and version of the viewer's browser or player, in a short form for people.
     public let browser: String?
-    /// When it came, in seconds since 1 January 1970.
+    /// The time at which the viewer joined, in seconds since 1 January 1970.
     public let since: Double
 }
 
-/// A session of a player.
+/// A WHEP session of a browser or player.
 @SharingActor final class ViewerSession {
-    /// Unguessable: who has it may change and end the session.
+    /// The secret name of the session. A client that has it can change and end the session.
     let key: String
     /// The viewer's number in the room.
     let id: Int
-    /// The room's session with the viewer.
     let attendeeSession: AttendeeSession
     private let room: SharingRoom
-    /// Where the viewer is once it is admitted.
+    /// The viewer's membership after admission.
     let admittedMembership: RoomMembership
-    /// Where it asks from.
+    /// The address of the client.
     private let client: IPAddress?
     let browser: String?
     let since: Double
     let begun = MonotonicClock.now
-    /// Whether its offer was answered.
+    /// Whether the viewer's offer was answered.
     var isAnswered = false
-    /// Whether the program was notified that its viewer waits.
+    /// Whether the program was notified that the viewer waits for admission.
     var isAnnounced = false
-    /// The state of its ICE credentials.
+    /// The entity tag of the session's ICE credentials.
     var entityTag = EntityTag.first
-    /// What it offered last, as it would offer again.
+    /// The latest offer, in the form in which the client would repeat it.
     var offer: SessionDescription
     var remoteFragment: String?
-    /// The pages that are told the state of the share, by the order in which they came.
+    /// The pages that get the state of the share, numbered in the order in which they connected.
     var pages: [Int: PageStream] = [:]
     var pagesSoFar = 0
 
@@ -64,10 +63,9 @@ public struct ServedViewer: Sendable, Identifiable {
         remoteFragment = Self.fragment(of: offer)
     }
 
-    /// Whether its viewer waits to be admitted.
     var isWaiting: Bool { view == .waiting }
 
-    /// The part of the share that its viewer sees.
+    /// The part of the share that the viewer sees.
     var view: ShareState.View {
         guard let membership = room.membership(of: id), !membership.isWaiting else { return .waiting }
         return membership.includes(room.destination) ? .sees : .seesNot
@@ -75,21 +73,20 @@ public struct ServedViewer: Sendable, Identifiable {
 
     var connection: Connection { attendeeSession.connection }
 
-    /// The state of the connection. One that is not answered yet is connecting, too.
+    /// The state of the connection. Before the answer, it is connecting.
     var state: ConnectionState { attendeeSession.state == .new ? .connecting : attendeeSession.state }
 
-    /// Sends a message to each page that was not sent the same one last.
+    /// Sends a message to each page whose last message was another one.
     func send(_ message: [UInt8]) {
         for id in pages.keys { pages[id]?.send(message) }
     }
 
-    /// Ends what its pages listen to.
     func finishPages() {
         for page in pages.values { page.continuation.finish() }
         pages = [:]
     }
 
-    /// The user name fragment of an offer.
+    /// Returns the user name fragment in an offer.
     nonisolated static func fragment(of offer: SessionDescription) -> String? {
         let sections: [any SDPSection] = offer.media.filter { $0.port != 0 } + [offer]
         return sections.lazy.compactMap { $0.attribute("ice-ufrag")?.attributeValue.map(String.init) }.first
@@ -101,7 +98,6 @@ public struct ServedViewer: Sendable, Identifiable {
             awaySince: state == .disconnected ? attendeeSession.stateSince : nil, isPageOpen: !pages.isEmpty)
     }
 
-    /// The viewer, as programs see it.
     var served: ServedViewer {
         ServedViewer(
             id: id, state: state, isWaiting: isWaiting, address: client?.description,
@@ -123,9 +119,9 @@ struct PageStream {
     }
 }
 
-/// What a `User-Agent` header stands for.
+/// The name of a browser or player, from its `User-Agent` header.
 enum BrowserName {
-    /// A browser with its version and system, or a player's first word; nil for nothing.
+    /// Returns the browser with its version and system, or a player's first word. Nil if there is none.
     static func name(of userAgent: String?) -> String? {
         guard let userAgent, !userAgent.isEmpty else { return nil }
         let text = userAgent.prefix(300)

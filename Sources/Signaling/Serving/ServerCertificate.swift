@@ -9,13 +9,13 @@ public struct ServerCertificate: Sendable {
 
     private let origin: Origin
 
-    /// What two files in PEM hold: the certificate with those that it is signed by, and the key.
+    /// Uses two PEM files: the certificate with its issuers, and the key.
     public init(certificateFile: String, keyFile: String) {
         origin = .files(certificate: certificateFile, key: keyFile)
     }
 
-    /// Draws one that nobody vouches for, for these names and addresses; valid from a day before `unixTime`, for a year.
-    /// Browsers warn of it once; ``fingerprint`` shows a person that it is this one.
+    /// Creates a self-signed certificate for these names and addresses. It is valid from a day before `unixTime`, for a
+    /// year. Browsers warn of it once. A person can compare its ``fingerprint``.
     public init(selfSignedFor names: [String], unixTime: Int64) throws {
         let day: Int64 = 86_400
         origin = .own(
@@ -23,30 +23,31 @@ public struct ServerCertificate: Sendable {
                 selfSignedFor: "rtcshare", hosts: names, notBefore: unixTime - day, notAfter: unixTime + 365 * day))
     }
 
-    /// What ``pem`` gave.
+    /// Restores a certificate from its ``pem``.
     package init(pem: (certificate: String, key: String)) throws {
         origin = .own(try Certificate(certificatePEM: pem.certificate, privateKeyPEM: pem.key))
     }
 
-    /// Both as text, of one that was drawn here. The key is secret.
+    /// The certificate and the secret key as text. Nil for a certificate from files.
     package var pem: (certificate: String, key: String)? {
         guard case .own(let certificate) = origin else { return nil }
         return (certificate.certificatePEM, certificate.privateKeyPEM)
     }
 
-    /// SHA-256 of one that was drawn here, as browsers show it.
+    /// The SHA-256 fingerprint, as browsers show it. Nil for a certificate from files.
     public var fingerprint: String? {
         guard case .own(let certificate) = origin else { return nil }
         return certificate.fingerprint().description.split(separator: " ").last.map(String.init)
     }
 
-    /// Whether one that was drawn here is valid at a time, in seconds since 1 January 1970.
+    /// Returns whether a certificate is valid at a time, in seconds since 1 January 1970. Always true for one from
+    /// files.
     package func isValid(at unixTime: Int64) -> Bool {
         guard case .own(let certificate) = origin else { return true }
         return certificate.isValid(at: unixTime)
     }
 
-    /// - Throws: where a file can't be read, or the two don't belong together.
+    /// - Throws: An error if a file can't be read, or if key and certificate don't match.
     func makeContext() throws -> TLSContext {
         switch origin {
         case .files(let certificateFile, let keyFile):

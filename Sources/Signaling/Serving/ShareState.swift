@@ -1,17 +1,17 @@
 internal import FoundationEssentials
 
-/// How a share stands, as a viewer's page is told: all of it each time, as an event of `text/event-stream` (HTML §9.2).
+/// The state of the share that a viewer's page gets. Each event of `text/event-stream` (HTML §9.2) has the whole state.
 struct ShareState: Encodable, Equatable, Sendable {
     enum Phase: String, Encodable, Sendable {
-        /// The presenter has to let this viewer in.
+        /// The viewer waits for the presenter's admission.
         case waiting
         case live
-        /// The picture stands still: the presenter paused it, or its source gives none, such as a minimised window.
+        /// The content is paused by the presenter, or its source delivers no frames, such as a minimized window.
         case paused
         case ended
         /// The presenter removed this viewer.
         case removed
-        /// The presenter removed this viewer, who was waiting for approval.
+        /// The presenter removed this viewer, who was waiting for admission.
         case declined
     }
 
@@ -25,15 +25,15 @@ struct ShareState: Encodable, Equatable, Sendable {
         var state: State
     }
 
-    /// What a viewer sees of the content, by where the viewer is in the room.
+    /// The part of the share that a viewer sees, according to its membership.
     enum View: Hashable {
         case waiting, sees, seesNot
     }
 
-    /// What decides how a share stands, at one moment.
+    /// The facts that determine the states for all viewers at one time.
     struct Facts {
         var name: String
-        /// The served pictures, as their sources give them: the content's and the owner's own.
+        /// The shared content and the owner's camera, as their sources deliver them.
         var content: Tile?
         var own: Tile?
         /// Whether the presenter paused the share.
@@ -46,9 +46,9 @@ struct ShareState: Encodable, Equatable, Sendable {
     /// The attendee that shares.
     let name: String
     var tiles: [Tile] = []
-    /// How many see it.
+    /// The number of connected viewers that are admitted.
     var viewers = 0
-    /// Whether there is anything to hear.
+    /// Whether audio is sent.
     var sound = false
 
     init(state: Phase, name: String) {
@@ -56,7 +56,7 @@ struct ShareState: Encodable, Equatable, Sendable {
         self.name = name
     }
 
-    /// How a share stands for a viewer.
+    /// Creates the state for a viewer.
     init(_ facts: Facts, for view: View) {
         var (content, own) = (facts.content, facts.own)
         let isStill = facts.isPaused || content?.state == .paused
@@ -77,11 +77,12 @@ struct ShareState: Encodable, Equatable, Sendable {
         return Array("event: state\ndata: ".utf8) + data + Array("\n\n".utf8)
     }
 
-    /// A comment: whoever hears nothing for longer than the interval between two knows that the server is gone.
+    /// A comment in the event stream. A page that receives nothing for longer than the interval assumes that the server
+    /// is gone.
     static let heartbeat = Array(":\n\n".utf8)
 }
 
-/// What a server counts, for whoever watches it.
+/// The counts that a server reports to monitoring.
 struct ServerCounts: Sendable {
     var requests = 0
     var sessions = 0

@@ -7,7 +7,6 @@ enum ViewerPage {
         let bytes: [UInt8]
     }
 
-    /// The file of a path.
     static func file(_ path: String) -> File? { files[path] }
 
     /// The paths of all files.
@@ -35,7 +34,7 @@ enum ViewerPage {
         }
     }
 
-    /// What the page may do: nothing but show what this server sends.
+    /// The page's permissions: it can only use resources from this server.
     static let contentSecurityPolicy = [
         "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:",
         "media-src 'self' blob: mediastream:", "connect-src 'self'", "base-uri 'none'", "form-action 'none'",

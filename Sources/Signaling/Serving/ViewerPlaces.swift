@@ -1,43 +1,44 @@
 internal import RTCShareWireFormat
 
-/// The rules by which clients take the places of a share.
+/// The rules by which clients get places of viewers in a share.
 struct ViewerPlaces {
-    /// A viewer who has a session, as far as that decides about places.
+    /// A viewer with a session, with the facts that determine whether it keeps its place.
     struct Holder {
-        /// The network of its client.
+        /// The network of the viewer's client.
         var network: IPAddress?
         var hasConnected = true
-        /// Since when it does not answer; nil while it does.
+        /// The time since which the viewer does not answer. Nil if it answers.
         var awaySince: Instant?
-        /// Whether its page is connected to the server.
+        /// Whether the viewer's page is connected to the server.
         var isPageOpen = false
 
-        /// Whether it makes room for another viewer. A viewer whose page is still connected is likely to come back.
+        /// Returns whether the viewer's place can be given to another one. A viewer whose page is connected is more
+        /// likely to return, and keeps it longer.
         fileprivate func makesRoom(at now: Instant) -> Bool {
             awaySince.map { now - $0 >= .seconds(isPageOpen ? 5 : 2) } ?? false
         }
     }
 
-    /// Why a client gets no place.
+    /// The reason why a client gets no place.
     enum Refusal: Error, Hashable {
         /// All places are taken.
         case full
-        /// The places that the client's network can have are taken.
+        /// All places that the client's network can have are taken.
         case networkFull
         /// Too many viewers are connecting.
         case crowded
     }
 
-    /// Viewers without a connection yet; more are told to come back.
+    /// The maximum number of viewers that are connecting. Others must retry.
     static let maximumConnecting = 128
-    /// Of those, the ones from one network.
+    /// The maximum number of viewers of one network that are connecting.
     static let maximumConnectingOfNetwork = maximumConnecting / 4
 
-    /// The most viewers at a time.
+    /// The maximum number of viewers.
     let limit: Int
 
-    /// Checks that there is a place for one more client. If all are taken, it is that of the viewer who has not answered for the
-    /// longest time, where that is too long: the key of that viewer among `holders` is returned.
+    /// Checks that there is a place for a new client. If all places are taken, returns the key of the holder to
+    /// replace: of those who have not answered for too long, the one with the longest time.
     func check(
         for network: IPAddress?, among holders: [String: Holder], now: Instant
     ) throws(Refusal) -> String? {
@@ -51,12 +52,12 @@ struct ViewerPlaces {
         }
         let connecting = holders.values.filter { !$0.hasConnected }
         guard connecting.count < Self.maximumConnecting else { throw .crowded }
-        // Behind this machine's own address a proxy or a tunnel may have everybody.
+        // A loopback address can be that of a proxy or a tunnel, which has clients of many networks.
         if let network, !network.isLoopback {
             guard connecting.count(where: { $0.network == network }) < Self.maximumConnectingOfNetwork else {
                 throw .crowded
             }
-            // The last quarter of the places is for viewers from elsewhere.
+            // A single network can't take the last quarter of the places.
             guard holders.values.count(where: { $0.network == network }) < limit - limit / 4 else {
                 throw .networkFull
             }

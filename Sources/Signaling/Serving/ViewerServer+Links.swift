@@ -3,27 +3,28 @@ internal import RTCShareWireFormat
 
 /// A link that opens a share.
 public struct ViewerLink: Hashable, Sendable, CustomStringConvertible {
-    /// Whom it is of use to.
+    /// The network in which a link works.
     public enum Reach: Hashable, Sendable {
-        /// Everybody who reaches the public URL.
+        /// All clients that reach the public URL.
         case everywhere
-        /// Who is on the network of this address, or under this name.
+        /// The network in which this address or name is reachable.
         case network
-        /// This machine alone.
+        /// Only this machine.
         case machine
     }
 
-    /// Whom it is of use to.
+    /// The network in which the link works.
     public let reach: Reach
-    /// The link, with its secret.
+    /// The link's URL with the access token.
     public let url: String
 
-    /// The link.
+    /// The URL.
     public var description: String { url }
 }
 
 extension ViewerServer {
-    /// The links of the share, or of a subgroup of it, best first: `hosts` are the addresses and names of this machine.
+    /// Returns the links of the share or of a subgroup, best first. `hosts` are the addresses and names of this
+    /// machine.
     public nonisolated func links(hosts: [String], subgroup: Subgroup? = nil) -> [ViewerLink] {
         let secret: String
         if let token = configuration.token {
@@ -41,7 +42,7 @@ extension ViewerServer {
         for host in hosts {
             let address = IPAddress(host.prefix { $0 != "%" })
             let isOwn = host == "localhost" || address?.isLoopback == true
-            // A zone is written so in a URL (RFC 6874 §2).
+            // A URL has the zone in this form (RFC 6874 §2).
             let authority = address?.isV4 == false ? "[\(host.replacing("%", with: "%25"))]" : host
             links.append(
                 ViewerLink(

@@ -2,7 +2,7 @@ internal import RTCShareContentShare
 internal import RTCSharePeerConnection
 internal import RTCShareTransport
 
-/// Counts for Prometheus (text format 0.0.4).
+/// The metrics in Prometheus's text format 0.0.4.
 extension ViewerServer {
     func metricsText() async -> String {
         let connections = sessions.values.map(\.connection)

@@ -5,12 +5,12 @@ internal import RTCSharePeerConnection
 internal import RTCShareTransport
 internal import RTCShareWireFormat
 
-/// The places of viewers.
+/// The assignment of places to viewers.
 extension ViewerServer {
-    /// The shortest time between two checks whether viewers of a full share still answer, however many clients ask for a place.
+    /// The minimum interval between two checks whether the viewers of a full share still answer.
     private static let consentInterval = Duration.seconds(1)
 
-    /// Whether new viewers are let in at all.
+    /// Throws if the share is over or locked.
     func checkOpen() throws(ProblemDetails) {
         guard !hasEnded else { throw ProblemDetails(.gone, "the share has ended", type: "urn:rtcshare:ended") }
         guard !isLocked else {
@@ -19,7 +19,7 @@ extension ViewerServer {
         }
     }
 
-    /// Checks that there is a place for a client, and returns the session that makes room for it, if one must.
+    /// Checks that there is a place for a client. Returns the session to replace, if there is one.
     func checkPlace(for client: IPAddress?) throws(ProblemDetails) -> ViewerSession? {
         try checkOpen()
         do throws(ViewerPlaces.Refusal) {
@@ -27,7 +27,7 @@ extension ViewerServer {
                 for: client?.clientNetwork, among: sessions.mapValues(\.holder), now: MonotonicClock.now)
             return replaced.flatMap { sessions[$0] }
         } catch {
-            // The place of a viewer who is not there any more is free in a few seconds.
+            // The place of a viewer who has left is free a few seconds after this check.
             if error == .full { checkConsent() }
             throw ProblemDetails(error, limit: places.limit)
         }
@@ -43,11 +43,11 @@ extension ViewerServer {
         }
     }
 
-    /// Ends a session whose viewer has left, or made room.
+    /// Removes a session whose viewer left or is replaced, and disconnects the viewer.
     func remove(_ session: ViewerSession) {
         guard sessions[session.key] != nil else { return }
         forget(session)
-        // The request that causes this does not wait until what is queued has left.
+        // The current request does not wait until the queued packets are sent.
         let ended = session.attendeeSession
         Task { await ended.leave() }
     }

@@ -4,9 +4,7 @@ internal import RTCShareContentShare
 internal import RTCShareTransport
 internal import RTCShareWireFormat
 
-/// Answers to requests.
 extension ViewerServer {
-    /// Answers any request.
     func respond(to request: HTTPRequest) async -> HTTPResponse {
         counts.requests += 1
         var response: HTTPResponse
@@ -50,21 +48,21 @@ extension ViewerServer {
 
     // MARK: The page
 
-    /// What the page asks for lies beside it: without the slash at its end that would be elsewhere.
+    /// Redirects to the path with a slash at its end, because the page's files have relative URLs.
     private func redirection(_ request: HTTPRequest) throws(ProblemDetails) -> HTTPResponse {
         try check(request, takes: [.GET, .HEAD])
         let query = request.target.query.map { "?" + $0 } ?? ""
         return redirection(.permanentRedirect, to: (configuration.basePath.last ?? "") + "/" + query)
     }
 
-    /// Some programs write the `#` of a link as `%23`.
+    /// Redirects a link whose `#` a program wrote as `%23`.
     private func linkRedirection(_ fragment: String, _ request: HTTPRequest) throws(ProblemDetails) -> HTTPResponse {
         try check(request, takes: [.GET, .HEAD])
         guard (try? AccessToken(fragment.dropFirst())) != nil else { throw .notFound }
         return redirection(.found, to: "./" + fragment)
     }
 
-    /// Leads to a place relative to the request's: a proxy may have taken a part of the path away.
+    /// Redirects to a URL relative to that of the request, because a proxy can have removed a part of the path.
     private func redirection(_ status: HTTPResponseStatus, to place: String) -> HTTPResponse {
         var response = HTTPResponse(status)
         response.headers.add(name: "Location", value: place)
@@ -81,20 +79,20 @@ extension ViewerServer {
             response.headers.add(name: "Cross-Origin-Opener-Policy", value: "same-origin")
         }
         response.headers.add(name: "X-Frame-Options", value: "DENY")
-        // A version of tomorrow is not to be mixed with files of today.
+        // A page must not use files of different versions.
         response.headers.add(name: "Cache-Control", value: "no-cache")
         return response
     }
 
-    /// Whether a browser takes the origin that it asked for potentially trustworthy (W3C Secure Contexts §3.1): of others it
-    /// complains where they name a policy that is for those alone.
+    /// Returns whether a browser considers the requested origin potentially trustworthy (W3C Secure Contexts §3.1). For
+    /// other origins, it warns of headers that are only for trustworthy ones.
     private func isTrustworthy(_ request: HTTPRequest) -> Bool {
         request.isSecure || HostCheck.isLoopback(host: request["Host"])
             || configuration.publicURL.map { $0.isSecure && HostCheck.isOwn(origin: $0.origin, host: request["Host"]) }
                 ?? false
     }
 
-    /// A request of another method is told which there are.
+    /// Throws an error that lists the allowed methods if the request has another one.
     func check(_ request: HTTPRequest, takes methods: [HTTPMethod]) throws(ProblemDetails) {
         guard !methods.contains(request.method) else { return }
         let names = methods.map(\.rawValue).joined(separator: ", ")
@@ -103,7 +101,7 @@ extension ViewerServer {
             headers: [("Allow", names)])
     }
 
-    // MARK: For who watches the server
+    // MARK: Monitoring
 
     private func health(_ request: HTTPRequest) async throws(ProblemDetails) -> HTTPResponse {
         try check(request, takes: [.GET, .HEAD])
@@ -117,7 +115,7 @@ extension ViewerServer {
         return HTTPResponse(.ok, type: "text/plain; version=0.0.4; charset=utf-8", text: await metricsText())
     }
 
-    /// Lets through a client that shows the token, and this machine's own programs where no other machine asks through it.
+    /// Throws unless the client has the token, or is a program on this machine that no other machine uses as a proxy.
     private func checkWatcher(_ request: HTTPRequest) async throws(ProblemDetails) {
         if let shown = Self.bearer(request), let token = configuration.token {
             if token.accepts(shown) { return }
@@ -140,7 +138,7 @@ extension ViewerServer {
 
     // MARK: The token
 
-    /// What an `Authorization` header shows: with or without its scheme, which some players leave out.
+    /// Returns the token in an `Authorization` header, with or without the scheme, which some players omit.
     nonisolated static func bearer(_ request: HTTPRequest) -> String? {
         guard let header = request["Authorization"]?.trimmingSpaces, !header.isEmpty else { return nil }
         let words = header.split(separator: " ", maxSplits: 1)
@@ -148,7 +146,7 @@ extension ViewerServer {
         return words[0].lowercased() == "bearer" ? String(words[1].trimmingSpaces) : nil
     }
 
-    /// Where the link leads that a request shows the token of.
+    /// Returns the membership that the request's token gives.
     func membership(for request: HTTPRequest, pathToken: String?) async throws(ProblemDetails) -> RoomMembership {
         guard let token = configuration.token else { return RoomMembership() }
         if let shown = pathToken ?? Self.bearer(request) {
@@ -161,7 +159,7 @@ extension ViewerServer {
         throw await refusal(of: request)
     }
 
-    /// Where a request comes from: of those that a proxy on this machine passes on, what the proxy says.
+    /// Returns the address of the client. Behind a proxy on this machine, it is the address that the proxy reports.
     func clientAddress(of request: HTTPRequest) -> IPAddress? {
         guard configuration.isBehindProxy, request.peer?.isLoopback == true,
             let forwarded = request.headers["X-Forwarded-For"].last?.split(separator: ",").last
@@ -169,7 +167,7 @@ extension ViewerServer {
         return IPAddress(forwarded: forwarded) ?? request.peer
     }
 
-    /// The answer to a wrong token, or none, which is delayed.
+    /// Returns the error for a wrong token or a missing one, after the delay that this client must wait.
     private func refusal(of request: HTTPRequest) async -> ProblemDetails {
         counts.refusedTokens += 1
         let address = clientAddress(of: request)

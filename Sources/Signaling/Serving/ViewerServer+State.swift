@@ -2,13 +2,13 @@ internal import RTCShareContentShare
 internal import RTCShareMedia
 internal import RTCSharePeerConnection
 
-/// The state of the share, for viewers' pages.
+/// The state of the share for viewers' pages.
 extension ViewerServer {
-    /// How often pages hear that the server is there.
+    /// The interval at which pages are notified that the server runs.
     private static let heartbeatInterval = Duration.seconds(10)
 
-    /// Sends viewers' pages the present state of the share. Changes that wait together are sent together: a thousand viewers
-    /// who join are not a million messages.
+    /// Sends the current state of the share to viewers' pages. Changes that are made together are sent together.
+    /// Otherwise a thousand viewers who join would cause a million messages.
     func updatePages() {
         guard !isUpdatingPages, !hasEnded else { return }
         isUpdatingPages = true
@@ -30,7 +30,7 @@ extension ViewerServer {
         }
     }
 
-    /// The facts that decide what pages are told.
+    /// The facts that determine the state for each page.
     private var facts: ShareState.Facts {
         let share = room.contentShare
         var facts = ShareState.Facts(name: room.owner.name, isPaused: isPaused)
@@ -52,14 +52,14 @@ extension ViewerServer {
 
     // MARK: Pages
 
-    /// The messages to a session's page from now on.
+    /// Opens the stream of messages to a session's page.
     func openPage(of key: String) throws(ProblemDetails) -> AsyncStream<[UInt8]> {
         let session = try session(key)
-        // Each message has the whole state: of a slow reader's messages only the newest count.
+        // Each message has the whole state, so a slow reader only needs the newest messages.
         let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self, bufferingPolicy: .bufferingNewest(8))
         session.pagesSoFar += 1
         let id = session.pagesSoFar
-        // A viewer has one page. The second is for one that is loaded again.
+        // A viewer has one page. A second one is open for a short time while the page is reloaded.
         if session.pages.count >= 2, let oldest = session.pages.keys.min() {
             session.pages.removeValue(forKey: oldest)?.continuation.finish()
         }

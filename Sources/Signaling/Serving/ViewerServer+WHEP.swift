@@ -8,11 +8,11 @@ internal import RTCShareSDP
 internal import RTCShareTransport
 internal import RTCShareWireFormat
 
-/// Players: draft-ietf-wish-whep, borne with what those that exist do.
+/// Requests of players: draft-ietf-wish-whep, with deviations of existing players.
 ///
-///     POST   /whep, /whep/TOKEN      an offer → 201, the answer, and where the session is
-///     PATCH  /whep/sessions/KEY      candidates → 204, other ICE credentials → 200 and ours
-///     DELETE /whep/sessions/KEY      the end
+///     POST   /whep, /whep/TOKEN      an offer → 201, the answer, and the session's location
+///     PATCH  /whep/sessions/KEY      candidates → 204, new ICE credentials → 200 and ours
+///     DELETE /whep/sessions/KEY      ends the session
 ///     GET    /whep/sessions/KEY/events, …/state, …/time
 extension ViewerServer {
     private static let descriptionType = "application/sdp"
@@ -23,7 +23,7 @@ extension ViewerServer {
         do throws(ProblemDetails) {
             var response = try await route(path, request)
             response.headers.add(contentsOf: crossOrigin)
-            // All else here takes the token, or the key of a session.
+            // All other requests have the token, or the key of a session.
             response.isForInvited = request.method != .OPTIONS
             return response
         } catch {
@@ -47,8 +47,8 @@ extension ViewerServer {
 
     // MARK: Other sites
 
-    /// A page of another site may use a link that it was given. Where there is no token, it is shown nothing: whoever
-    /// visits it did not ask for that.
+    /// Throws if a page of another site uses a share without a token, because its visitor did not choose that. With a
+    /// token, the page was given the link.
     private func checkOrigin(_ request: HTTPRequest) throws(ProblemDetails) {
         guard configuration.token == nil, let origin = request["Origin"],
             !HostCheck.isOwn(origin: origin, host: request["Host"]), !isPublic(origin)
@@ -80,7 +80,8 @@ extension ViewerServer {
             var response = HTTPResponse(.ok)
             response.headers.add(name: "Allow", value: "POST, OPTIONS")
             response.headers.add(name: "Accept-Post", value: Self.descriptionType)
-            // Passwords of relays are for clients that have the token; a browser asks first without it.
+            // Credentials of TURN servers are only for clients with the token. A browser's preflight request has no
+            // token.
             if pathToken ?? Self.bearer(request) != nil {
                 _ = try await membership(for: request, pathToken: pathToken)
                 addServers(to: &response)
@@ -105,19 +106,19 @@ extension ViewerServer {
         response.headers.add(name: "ETag", value: EntityTag.first.headerValue)
         response.headers.add(name: "Accept-Patch", value: TrickleFragment.mediaType)
         addServers(to: &response)
-        // The client does not know the session, and asks for another one.
+        // The response did not reach the client, which does not know the session and will ask for another one.
         response.notTaken = { [weak self] in self?.remove(session) }
         return response
     }
 
-    /// An offer, and the connection that answers it.
+    /// An offer, and the connection that can answer it.
     private struct Offer: Sendable {
         let description: SessionDescription
         let connection: Result<Connection, ProblemDetails>
     }
 
-    /// Reads an offer and makes the connection that answers it, which takes milliseconds, on Swift's thread pool: anybody who
-    /// has the link can send offers.
+    /// Parses an offer and creates the connection that answers it. This takes milliseconds, so it runs on Swift's
+    /// thread pool: anyone with the link can send offers.
     @concurrent
     private nonisolated func offer(in body: [UInt8]) async throws(ProblemDetails) -> Offer {
         let description: SessionDescription
@@ -133,8 +134,8 @@ extension ViewerServer {
         return Offer(description: description, connection: connection.mapError(problem))
     }
 
-    /// Where a session is, relative to the endpoint that was asked, `…/whep` or `…/whep/TOKEN`: a proxy may have taken a part
-    /// of the path away (RFC 9110 §10.2.2).
+    /// Returns the location of a session relative to the endpoint, `…/whep` or `…/whep/TOKEN`, because a proxy can have
+    /// removed a part of the path (RFC 9110 §10.2.2).
     private static func location(of session: String, from endpoint: HTTPTarget) -> String {
         let isBare = endpoint.segments.last == "whep"
         let way =
@@ -169,7 +170,7 @@ extension ViewerServer {
             remove(try session(key))
             return HTTPResponse(.ok)
         }
-        // Of a session that is gone that is said, whatever is wrong with the fragment.
+        // For a session that has ended, that error comes before errors of the fragment.
         let fragment = Result { () throws(ProblemDetails) in try Self.fragment(of: request) }
         guard let restarted = try await patch(key, fragment, if: EntityTag.Condition(request.headers["If-Match"]))
         else { return HTTPResponse(.noContent) }
@@ -197,12 +198,12 @@ extension ViewerServer {
         try check(request, takes: [.GET])
         var response = HTTPResponse(.ok, type: "text/event-stream")
         response.body = .stream(try openPage(of: key))
-        // Proxies would gather events before they hand them on.
+        // Without this header, proxies collect events before they pass them on.
         response.headers.add(name: "X-Accel-Buffering", value: "no")
         return response
     }
 
-    /// For players that ask now and then: whether the viewer waits for approval, or was removed.
+    /// Answers players that poll whether the viewer waits for admission, or was removed.
     private func state(of key: String, _ request: HTTPRequest) throws(ProblemDetails) -> HTTPResponse {
         try check(request, takes: [.GET])
         let phase: ShareState.Phase
@@ -230,7 +231,7 @@ extension ViewerServer {
         return session
     }
 
-    /// Answers an offer by a session of a new viewer, which has its place from the checks on.
+    /// Answers an offer with a session of a new viewer, which keeps its place from the checks until the answer.
     private func begin(
         _ offer: Offer, _ membership: RoomMembership, client: IPAddress?, browser: String?
     ) async throws(ProblemDetails) -> (session: ViewerSession, answer: SessionDescription) {
@@ -259,7 +260,7 @@ extension ViewerServer {
             return (session, answer)
         } catch {
             forget(session)
-            // A share that was locked or ended during that time has removed the session.
+            // If the share was locked or ended in the meantime, the session was removed.
             try checkOpen()
             if removedKeys.contains(where: { $0.key == session.key }) {
                 throw ProblemDetails(.gone, "the presenter disconnected this viewer", type: "urn:rtcshare:removed")
@@ -268,7 +269,7 @@ extension ViewerServer {
         }
     }
 
-    /// The refusal of an offer that the room does not answer.
+    /// Returns the error for an offer that the room can't answer.
     private nonisolated func problem(of error: any Error) -> ProblemDetails {
         switch error {
         case let error as NegotiationError:
@@ -289,7 +290,7 @@ extension ViewerServer {
         }
     }
 
-    /// Takes candidates, or other ICE credentials, which are answered.
+    /// Adds candidates, or answers new ICE credentials.
     private func patch(
         _ key: String, _ fragment: Result<TrickleFragment, ProblemDetails>, if condition: EntityTag.Condition
     ) async throws(ProblemDetails) -> (answer: SessionDescription, entityTag: EntityTag)? {
@@ -313,7 +314,7 @@ extension ViewerServer {
                     try await connection.addICECandidate(
                         candidate, usernameFragment: fragment.usernameFragment ?? session.remoteFragment)
                 } catch {
-                    // One that is of no use takes nothing away from the others.
+                    // An unusable candidate does not affect the others.
                     logger.debug("a candidate of viewer \(session.id) is left out: \(error)")
                 }
             }
@@ -333,7 +334,7 @@ extension ViewerServer {
         let answer: SessionDescription
         let connection = session.connection
         do {
-            // The answer holds all candidates, also of what this machine looks like by now.
+            // The answer contains all candidates, including addresses that this machine got since the last answer.
             await connection.gatherAgain(patience: .seconds(1))
             answer = try await connection.answer(offer: offer)
         } catch {

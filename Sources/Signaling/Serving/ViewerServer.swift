@@ -9,56 +9,58 @@ internal import RTCShareSecureTransport
 public import RTCShareTransport
 public import RTCShareWireFormat
 
-/// A room behind a link: a web page for browsers, WHEP (draft-ietf-wish-whep) for players.
+/// A room behind a link: a web page for browsers, and WHEP (draft-ietf-wish-whep) for players.
 ///
 ///     browser ── GET /            the page
-///             ── POST /whep       an offer, for an answer: one more viewer of the room
-///             ── GET …/events     how the share stands
+///             ── POST /whep       an offer → the answer: a new viewer of the room
+///             ── GET …/events     the state of the share
 ///
-/// Nobody gets in without the token, unless there is none. Media go from the server's machine to the viewer by ICE; the
-/// server carries nothing but descriptions.
+/// All clients need the token, if there is one. Media take the ICE route from this machine to the viewer. Only
+/// descriptions pass through HTTP.
 @SharingActor public final class ViewerServer {
-    /// Where and how it serves.
+    /// The addresses of a server, and its rules for viewers.
     public struct Configuration: Sendable {
-        /// The addresses to listen at; empty for all of this machine.
+        /// The addresses to listen on. If empty, all addresses of this machine.
         public var addresses: [IPAddress] = []
-        /// The interface that link-local addresses among these belong to, as several interfaces can have the same.
+        /// The interface of the link-local addresses, because several interfaces can have the same address.
         public var zone: String?
-        /// The port to listen at; 0 has the system pick.
+        /// The port to listen on. With 0, the system selects one.
         public var port: UInt16 = 8080
-        /// The ports that are tried where that one is taken, one after the other.
+        /// The number of following ports that are tried if the port is taken.
         public var otherPorts = 0
-        /// Names of this machine under which viewers may ask for it, beside its addresses.
+        /// The names of this machine that requests can use, in addition to its addresses.
         public var names: [String] = []
-        /// Where viewers from elsewhere find it, as behind a proxy: links begin with it.
+        /// The URL under which viewers outside the network reach the server, for example a proxy's. Links start with
+        /// it.
         public var publicURL: PublicURL?
-        /// The path under which everything lies, such as `/office`; empty for none.
+        /// The components of the path under which the server works, such as `/office`. Empty for none.
         public var basePath: [String] = []
-        /// Whether a proxy on this machine passes requests on, whose `X-Forwarded-For` says where each comes from. Viewers and
-        /// wrong tokens are counted by that; without a proxy, what a client says of itself counts for nothing.
+        /// Whether a proxy on this machine passes requests on, with the client's address in `X-Forwarded-For`. Viewers
+        /// and wrong tokens are counted by that address. Without a proxy, the header is ignored.
         public var isBehindProxy = false
-        /// What a viewer has to show; nil lets everybody in who reaches it.
+        /// The token that a viewer needs. If nil, all clients that reach the server are admitted.
         public var token: AccessToken?
-        /// Certificate and key, for HTTPS.
+        /// The certificate and the key for HTTPS. Nil for HTTP.
         public var tls: ServerCertificate?
-        /// The most viewers at a time.
+        /// The maximum number of viewers.
         public var maximumViewers = 100
-        /// How long a viewer may take to connect; then its place is free again.
+        /// The time in which a viewer must connect. After it, the viewer is removed.
         public var connectTimeout = Duration.seconds(30)
-        /// Whether each viewer waits until ``ViewerServer/admit(_:)``.
+        /// Whether each viewer waits for ``ViewerServer/admit(_:)``.
         public var asksBeforeAdmitting = false
-        /// What is shared.
+        /// The shared media.
         public var media: Set<SharedMedia> = [.content]
-        /// What viewers' connections go by. Its servers are told to viewers, too.
+        /// The configuration of viewers' connections. Viewers get its STUN and TURN servers, too.
         public var connection = Connection.Configuration()
-        /// How long the answer to the first wrong token of an address waits.
+        /// The delay of the answer to the first wrong token of a network.
         var firstWait = Duration.milliseconds(250)
-        /// Where its own connections live; the program ends it, where it is the program's, when the server has ended.
+        /// The event loops of the server's HTTP connections. If the program created them, it must shut them down after
+        /// the server is closed.
         public var eventLoopGroup = MultiThreadedEventLoopGroup.singleton
-        /// Where it says what happens.
+        /// The log of the server.
         public var logger = Logger(label: "rtcshare.serve")
 
-        /// Port 8080 at all addresses, with a token of its own.
+        /// Creates a configuration with port 8080 on all addresses and a new token.
         public init() { token = AccessToken() }
     }
 
@@ -66,15 +68,15 @@ public import RTCShareWireFormat
     public enum Event: Sendable {
         /// A viewer has joined the room.
         case joined(RoomViewer, ServedViewer)
-        /// A viewer waits to be admitted.
+        /// A viewer waits for admission.
         case waiting(ServedViewer)
     }
 
-    /// What happens, in order; one reader, who may be slow.
+    /// The events in order, for one reader, which can be slow.
     public nonisolated let events: AsyncStream<Event>
-    /// The port it listens at.
+    /// The port that the server listens on.
     public nonisolated let port: UInt16
-    /// Whether each viewer waits until ``admit(_:)``.
+    /// Whether each viewer waits for ``admit(_:)``.
     package nonisolated var asksBeforeAdmitting: Bool { configuration.asksBeforeAdmitting }
     let room: SharingRoom
     nonisolated let configuration: Configuration
@@ -83,31 +85,30 @@ public import RTCShareWireFormat
     private let server: HTTPServer
     let hostCheck: HostCheck
     var accessGuard: AccessGuard
-    /// By their keys.
     private(set) var sessions: [String: ViewerSession] = [:]
-    /// The keys, by the viewers' numbers in the room.
+    /// The sessions' keys, by the viewers' numbers in the room.
     private var keys: [Int: String] = [:]
-    /// The keys of the sessions that were removed last, whose players may still ask why they ended.
+    /// The keys of the sessions that were removed last. Their players may ask for the reason.
     var removedKeys: [(key: String, phase: ShareState.Phase)] = []
     private static let mostRemovedKeys = 64
     let places: ViewerPlaces
-    /// When viewers were asked last whether they still answer, for a client who found no place.
+    /// The time of the last check whether viewers still answer, which is made for clients that find no place.
     var lastConsentCheck: Instant?
-    /// Whether nobody new is let in.
+    /// Whether new viewers are rejected.
     public private(set) var isLocked = false
-    /// Whether the picture stands still because the presenter wants it so.
+    /// Whether the presenter paused the share.
     var isPaused = false
     private(set) var hasEnded = false
-    /// Tells pages at intervals that the server is there, while there are any.
+    /// The task that notifies pages at intervals that the server runs. Nil without pages.
     var heartbeat: Task<Void, Never>?
-    /// Whether ``updatePages()`` is under way.
+    /// Whether ``updatePages()`` is posted.
     var isUpdatingPages = false
-    /// Removes viewers who don't connect in time, while there are any.
+    /// The task that removes viewers who don't connect in time. Nil if there are none.
     private var expiry: Task<Void, Never>?
     var counts = ServerCounts()
 
-    /// Listens, and lets viewers into `room`. The room and what it shares are the program's.
-    /// - Throws: where it can't listen, or the certificate is of no use.
+    /// Starts to listen, and adds viewers to `room`. The caller owns the room and its sources.
+    /// - Throws: An error if the server can't listen, or if the certificate is not usable.
     public init(room: SharingRoom, configuration: Configuration = Configuration()) async throws {
         self.room = room
         var configuration = configuration
@@ -122,11 +123,11 @@ public import RTCShareWireFormat
         hostCheck = HostCheck(names: configuration.names + [configuration.publicURL?.host].compactMap { $0 })
         let first = configuration.port
         let others = first == 0 ? 0 : min(configuration.otherPorts, Int(UInt16.max - first))
-        // The first viewer need not wait for their names.
+        // The names are resolved now, so that the first viewer does not wait for them.
         for iceServer in configuration.connection.iceServers { iceServer.prepare() }
-        // Requests can come before the server is there.
+        // Requests can arrive before this object is complete.
         let reference = ServerReference()
-        // A page listens over a connection of its own, and asks over another.
+        // A page has one connection for its events and another one for requests.
         let limits = HTTPServer.Limits(connections: 1024 + 2 * configuration.maximumViewers)
         server = try await HTTPServer.start(
             addresses: configuration.addresses, zone: configuration.zone,
@@ -144,13 +145,13 @@ public import RTCShareWireFormat
         room.add(observer: self)
     }
 
-    /// The TLS of a certificate, whose files may be on a slow disk.
+    /// Creates the TLS context of a certificate, on a separate thread, because its files may be on a slow disk.
     private static func context(of certificate: ServerCertificate?) async throws -> TLSContext? {
         guard let certificate else { return nil }
         return try await WorkerThread.run(named: "certificate") { try certificate.makeContext() }
     }
 
-    /// Lets nobody in any more, and tells viewers' pages that the share is over.
+    /// Rejects new viewers, and notifies viewers' pages that the share has ended.
     public func end() {
         hasEnded = true
         heartbeat?.cancel()
@@ -166,7 +167,7 @@ public import RTCShareWireFormat
         for session in sessions.values where !session.isAnswered { remove(session) }
     }
 
-    /// Ends all sessions and listens no more. The room goes on.
+    /// Ends all sessions and stops listening. The room continues.
     public func close() async {
         end()
         let ended = Array(sessions.values)
@@ -183,10 +184,10 @@ public import RTCShareWireFormat
 
     // MARK: Viewers
 
-    /// The viewers in the order of their arrival.
+    /// The viewers in the order in which they joined.
     public var viewers: [ServedViewer] { sessions.values.map(\.served).sorted { $0.id < $1.id } }
 
-    /// Admits a viewer who waits.
+    /// Admits a viewer who waits for admission.
     public func admit(_ viewer: Int) throws(ViewerServerError) {
         let session = try session(of: viewer)
         guard session.isWaiting else { throw .notWaiting(viewer) }
@@ -207,17 +208,17 @@ public import RTCShareWireFormat
         await session.attendeeSession.leave()
     }
 
-    /// Rejects new viewers. Present viewers stay.
+    /// Rejects new viewers. Viewers who have joined stay.
     public func lock() {
         isLocked = true
         removeUnanswered()
     }
 
-    /// Admits new viewers again.
+    /// Accepts new viewers again.
     public func unlock() { isLocked = false }
 
-    /// Tells viewers' pages that the presenter paused the share, or resumed it. Pages show by themselves that a source gives
-    /// no frames, such as a minimized window.
+    /// Notifies viewers' pages that the presenter paused or resumed the share. Pages show without this that a source
+    /// delivers no frames, such as a minimized window.
     package func setPaused(_ isPaused: Bool) {
         self.isPaused = isPaused
         updatePages()
@@ -234,14 +235,14 @@ public import RTCShareWireFormat
         removeUnconnected()
     }
 
-    /// Reports a viewer whose offer was answered.
+    /// Notifies the program of a viewer whose offer was answered.
     func didAnswer(_ session: ViewerSession, _ viewer: RoomViewer) {
         session.isAnswered = true
         counts.sessions += 1
         continuation.yield(.joined(viewer, session.served))
     }
 
-    /// Removes a session, if that was not done before, and ends what its page listens to.
+    /// Removes a session if that was not done before, and ends the event streams of its pages.
     func forget(_ session: ViewerSession) {
         guard sessions.removeValue(forKey: session.key) != nil else { return }
         keys[session.id] = nil
@@ -249,8 +250,8 @@ public import RTCShareWireFormat
         updatePages()
     }
 
-    /// Removes viewers who did not connect in time, until all that are left are connected. A client that answers ICE checks and
-    /// does nothing else is not a viewer.
+    /// Removes viewers who do not connect in time, until all others are connected. A client that only answers ICE
+    /// checks is not a viewer.
     private func removeUnconnected() {
         guard expiry == nil else { return }
         expiry = Task { [weak self] in
@@ -260,7 +261,7 @@ public import RTCShareWireFormat
         }
     }
 
-    /// Returns the time until the next may have to be removed. Nil if all are connected.
+    /// Removes viewers whose time is over. Returns the time until the next one's is over. Nil if all are connected.
     private func removeExpired() -> Duration? {
         let now = MonotonicClock.now
         var shortest: Duration?
@@ -274,10 +275,9 @@ public import RTCShareWireFormat
 }
 
 extension ViewerServer: SharingRoomObserver {
-    /// Tells pages what they see now.
     package func roomDidChange() { updatePages() }
 
-    /// Takes note of a viewer who connects, does not answer or has left.
+    /// Updates a viewer who connects, does not answer or has left.
     package func viewer(_ id: Int, didChangeTo state: ConnectionState) {
         guard let session = try? session(of: id) else { return }
         if state.isOver { return forget(session) }
@@ -289,20 +289,20 @@ extension ViewerServer: SharingRoomObserver {
     }
 }
 
-/// The server that an HTTP server's requests are for, which they don't keep alive.
+/// The server that answers the requests of an HTTP server. The HTTP server does not retain it.
 @SharingActor private final class ServerReference {
-    /// Nil until the server listens.
+    /// The server. Nil until it listens.
     weak var server: ViewerServer?
 }
 
-/// Why something can't be done at a server.
+/// The reason why a request to a server failed.
 public enum ViewerServerError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// There is no viewer of this number who came by a link.
+    /// There is no viewer with this number who joined by a link.
     case unknownViewer(Int)
-    /// The viewer is in already.
+    /// The viewer does not wait for admission.
     case notWaiting(Int)
 
-    /// What is wrong.
+    /// The problem.
     public var description: String {
         switch self {
         case .unknownViewer(let viewer): "no viewer \(viewer)"

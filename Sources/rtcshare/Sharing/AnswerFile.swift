@@ -3,25 +3,26 @@ internal import RTCShareLocks
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
 
-/// An answer as the viewer gave it, in a file or on standard input.
+/// The viewer's answer, from a file or from standard input.
 enum AnswerFile {
-    /// Why a text is not the answer that is needed.
+    /// The reason why a text is not the required answer.
     struct Rejection: Error {
         let failure: CommandFailure
     }
 
-    /// How often in a row an empty text is answered with the question again: a terminal that is gone gives nothing else.
+    /// The maximum number of empty texts in a row after which a person is asked again. A closed terminal only gives
+    /// empty texts.
     private static let mostEmpty = 3
 
-    /// Reads standard input on a thread that may wait.
+    /// Reads standard input on a separate thread, which can block.
     static func readInput(
         _ check: @escaping @Sendable (SessionDescription, String) throws -> Void
     ) async throws -> SessionDescription {
         try await WorkerThread.run(named: "answer") { try read("-", check) }
     }
 
-    /// Reads an answer, which `check` gets with its name in messages. At a terminal a person who pasted something else is
-    /// asked again: what was offered is still there.
+    /// Reads an answer, and passes it with its name in messages to `check`. At a terminal, a person who pasted another
+    /// text is asked again, because the offer is still valid.
     static func read(
         _ path: String, _ check: (SessionDescription, String) throws -> Void = { _, _ in }
     ) throws -> SessionDescription {
@@ -30,7 +31,7 @@ enum AnswerFile {
         ) { () throws(CommandFailure) in try StandardStreams.readText(path, what: "answer") }
     }
 
-    /// The same of what `readText` gives each time.
+    /// Reads an answer as above, from the texts that `readText` returns.
     static func read(
         name: String, asksAgain: Bool, check: (SessionDescription, String) throws -> Void,
         readText: () throws(CommandFailure) -> String
@@ -59,7 +60,7 @@ enum AnswerFile {
         }
     }
 
-    /// Finds what is wrong with an answer to this offer, before anything is done with it.
+    /// Throws if an answer does not fit this offer, before the answer is used.
     static func check(
         _ answer: SessionDescription, answers offer: SessionDescription, name: String
     ) throws(Rejection) {

@@ -2,7 +2,7 @@ internal import RTCShareContentShare
 internal import RTCShareMedia
 internal import RTCShareWireFormat
 
-/// The content of a running share, what viewers see of it, and what must be done when that changes.
+/// The content of a running share, the video that viewers see, and the effects of changes.
 ///
 ///              pause            replace
 ///       live ────────▶ held(nil) ────────▶ held(kept)
@@ -10,22 +10,23 @@ internal import RTCShareWireFormat
 ///        ││ resume        │ pause with slate   │
 ///        ▼└───────────── slate ◀───────────────┘
 ///
-/// Each event returns the effects in their order and does nothing itself. Replacing the content changes what viewers see
-/// unless the share is paused.
+/// Each event returns the effects in their order, and does nothing itself. Replacing the content changes the viewers'
+/// video unless the share is paused.
 struct ContentState: Sendable {
     enum View: Sendable {
         case live
-        /// Viewers keep the last frame: of `kept`, if the content was replaced during the pause, else of the content.
+        /// Viewers keep the last frame. It is a frame of `kept` if the content was replaced during the pause, and of
+        /// the content otherwise.
         case held(kept: (any CaptureSource)?)
         /// Viewers see a slate.
         case slate(any CaptureSource)
     }
 
     enum Effect: Sendable {
-        /// Start content that is not started yet, and check that it has not ended. This effect and ``show`` can fail, and they
-        /// come before all others.
+        /// Start content that is not started yet, and check that it has not ended. This effect and ``show(_:canWait:)``
+        /// can fail, so they come before all others.
         case prepare(OpenedContent, starts: Bool)
-        /// Show a source to viewers. The encoder delays one that can wait.
+        /// Show a source to viewers. The encoder delays a source that can wait.
         case show(any CaptureSource, canWait: Bool)
         /// Mute or unmute the video of a source.
         case setMuted(Bool, any CaptureSource)
@@ -37,7 +38,7 @@ struct ContentState: Sendable {
     /// The content that is shared, or will be when the share resumes.
     private(set) var current: OpenedContent
     private(set) var view = View.live
-    /// Whether sources are started. They are from the first viewer on.
+    /// Whether the sources are started. The first viewer starts them.
     private(set) var isCapturing = false
 
     init(_ content: OpenedContent) { current = content }
@@ -46,18 +47,18 @@ struct ContentState: Sendable {
 
     var isSlateShown: Bool { if case .slate = view { true } else { false } }
 
-    /// How the capture of the content ended. Nil if it has not, or if the share is paused: another source can replace it
-    /// then.
+    /// The end of the content's capture. Nil if it runs, or if the share is paused, because another source can replace
+    /// it then.
     @SharingActor var end: Result<Void, CaptureSourceError>? { isPaused ? nil : current.observer.end }
 
-    /// Why a paused share can't resume with its source. Nil if it can.
+    /// The reason why a paused share can't resume with its source. Nil if it can.
     @SharingActor var lossDuringPause: Explanation? {
         guard isPaused, let end = current.observer.end else { return nil }
         return Explanation(
             end.error?.explanation.statement ?? "the source has ended", remedy: "rtcshare switch SPEC")
     }
 
-    /// The answer to a request to pause that changes nothing.
+    /// Returns the answer to a request to pause that changes nothing. Nil if it changes something.
     func noticeOfPause(showingSlate: Bool) throws(CommandFailure) -> String? {
         guard isCapturing else {
             throw CommandFailure(
@@ -70,13 +71,13 @@ struct ContentState: Sendable {
         }
     }
 
-    /// The answer to a request to resume that changes nothing.
+    /// Returns the answer to a request to resume that changes nothing. Nil if it changes something.
     @SharingActor func noticeOfResume() throws(CommandFailure) -> String? {
         if let lossDuringPause { throw CommandFailure(.unavailable, lossDuringPause) }
         return isPaused ? nil : "The share is not paused."
     }
 
-    /// Begins to capture. Returns whether sources must be started.
+    /// Starts to capture. Returns whether sources must be started.
     mutating func start() -> Bool {
         defer { isCapturing = true }
         return !isCapturing
@@ -110,20 +111,19 @@ struct ContentState: Sendable {
         switch view {
         case .live: return [preparation, .show(new.source, canWait: new.canWait), .stop(old.source)]
         case .held(kept: nil):
-            // Its end would be that of the share.
+            // The end of the old content must not end the share.
             view = .held(kept: old.source)
             return [preparation]
         case .held, .slate: return [preparation, .stop(old.source)]
         }
     }
 
-    /// Ends capture.
     mutating func stop() -> [Effect] {
         defer { isCapturing = false }
         return stopsOfPause + [.stop(current.source)]
     }
 
-    /// Stops the sources that only the pause needs: the kept source, or the slate.
+    /// The effects that stop the sources of the pause: the kept source, or the slate.
     private var stopsOfPause: [Effect] {
         switch view {
         case .live: []

@@ -5,7 +5,7 @@ internal import RTCShareICE
 internal import RTCShareTransport
 internal import RTCShareWireFormat
 
-/// The options that say which servers help to connect.
+/// The options for STUN and TURN servers.
 struct ICEServerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -23,19 +23,19 @@ struct ICEServerOptions: ParsableArguments {
             """, valueName: "file"), completion: .file())
     var iceCredentials: String?
 
-    /// The servers, and whose certificates they may have. Passwords on the command line are seen by nobody else after it.
+    /// Returns the servers and their trusted certificates. Passwords on the command line are hidden from other users
+    /// after this.
     func resolved() throws -> (servers: [ICEServer], trustRoots: TrustRoots) {
         let environment = ProcessInfo.processInfo.environment
         defer { ProcessArguments.hideCredentials(in: iceServer) }
         return (try servers(environment: environment), Self.trustRoots(environment: environment))
     }
 
-    /// Whose certificates count: those of the system, or of the file that OpenSSL's variable names.
+    /// Returns the trusted certificates: the system's, or those in the file that OpenSSL's variable names.
     private static func trustRoots(environment: [String: String]) -> TrustRoots {
         environment["SSL_CERT_FILE"].flatMap { $0.isEmpty ? nil : .file($0) } ?? .system
     }
 
-    /// The servers, with what they ask of their user.
     private func servers(environment: [String: String]) throws -> [ICEServer] {
         var credentials: ICECredentials?
         if let iceCredentials {
@@ -49,7 +49,7 @@ struct ICEServerOptions: ParsableArguments {
             do {
                 return try ICEServer(urls: url, username: credentials?.username, credential: credentials?.password)
             } catch let error as ICEServerError {
-                // The option is named, so that one of a file or a variable is placed there.
+                // The message names the option, so that one from a file or a variable can be found.
                 let explanation = error.explanation(naming: \.words)
                 throw CommandFailure(.usage, "--ice-server: \(explanation.problem)", try: explanation.remedy)
             }
@@ -57,7 +57,7 @@ struct ICEServerOptions: ParsableArguments {
     }
 }
 
-/// The options that say which servers help to connect, and which paths may be taken.
+/// The options for STUN and TURN servers and the allowed routes.
 struct ICEOptions: ParsableArguments {
     @OptionGroup var servers: ICEServerOptions
 
@@ -78,15 +78,15 @@ struct ICEOptions: ParsableArguments {
         case all, relay
     }
 
-    /// The URLs of the servers, as they were given.
+    /// The URLs of the servers, as given.
     var iceServer: [String] { servers.iceServer }
 
-    /// Whether anything was said.
+    /// Whether any of these options was given.
     var isGiven: Bool {
         !iceServer.isEmpty || servers.iceCredentials != nil || iceTransportPolicy != nil || resolveHostNames
     }
 
-    /// Puts what they say into a connection's configuration.
+    /// Applies the options to a connection's configuration.
     func apply(to configuration: inout Connection.Configuration) throws {
         (configuration.iceServers, configuration.trustRoots) = try servers.resolved()
         configuration.iceTransportPolicy = iceTransportPolicy == .relay ? .relay : .all
@@ -98,7 +98,7 @@ struct ICEOptions: ParsableArguments {
     }
 }
 
-/// A user and a password as a file has them.
+/// The user name and password in a file.
 struct ICECredentials: Equatable {
     let username: String
     let password: String
@@ -108,7 +108,7 @@ struct ICECredentials: Equatable {
         self.password = password
     }
 
-    /// `USER:PASSWORD`, or user and password on lines of their own, as a user name with a colon needs it.
+    /// Parses `USER:PASSWORD`, or two lines with the user name and the password, for user names with a colon.
     init?(text: String) {
         let lines = text.split(whereSeparator: \.isNewline).map(String.init)
         switch lines.count {
@@ -122,7 +122,7 @@ struct ICECredentials: Equatable {
         guard !username.isEmpty, !password.isEmpty else { return nil }
     }
 
-    /// Reads a file that nobody but its owner may.
+    /// Reads a file that only its owner may read.
     init(file path: String) throws(CommandFailure) {
         let text = try SecretFile.readText(path, what: "credentials")
         guard let credentials = ICECredentials(text: text)
@@ -137,7 +137,7 @@ struct ICECredentials: Equatable {
 }
 
 extension String {
-    /// A URL as messages quote it: without what servers may take for a secret, and not longer than a line.
+    /// The URL for messages, without parts that can be secrets, and shortened to a line.
     var withoutSecrets: String {
         var bytes = Array(utf8)
         for secret in ProcessArguments.secrets(in: self).reversed() { bytes.replaceSubrange(secret, with: "…".utf8) }
@@ -145,9 +145,9 @@ extension String {
     }
 }
 
-/// What others see of this process's arguments.
+/// The arguments of this process, which other users can read.
 enum ProcessArguments {
-    /// Overwrites the passwords that stand in URLs on the command line: `ps` shows it to everybody on the machine.
+    /// Overwrites the passwords in URLs on the command line, because `ps` shows them to all users of the machine.
     static func hideCredentials(in urls: [String]) {
         for index in 1..<max(1, Int(CommandLine.argc)) {
             guard let argument = CommandLine.unsafeArgv[index] else { continue }
@@ -157,21 +157,22 @@ enum ProcessArguments {
         }
     }
 
-    /// Overwrites what servers may take for a secret in a URL: all of it but scheme, host and port. Stream keys and tokens
-    /// stand anywhere behind those.
+    /// Overwrites everything in a URL but scheme, host and port, because stream keys and tokens can be anywhere in the
+    /// rest.
     static func hideSecrets(of url: String) {
         let secrets = secrets(in: url)
         for index in 1..<max(1, Int(CommandLine.argc)) {
             guard let argument = CommandLine.unsafeArgv[index] else { continue }
             let bytes = UnsafeMutableRawBufferPointer(start: argument, count: strlen(argument))
-            // It may be one word with its option.
+            // The option and its value can be one argument.
             guard bytes.reversed().starts(with: url.utf8.reversed()) else { continue }
             let start = bytes.count - url.utf8.count
             for secret in secrets { for offset in secret { bytes[start + offset] = UInt8(ascii: "*") } }
         }
     }
 
-    /// Where in a URL's bytes user and password stand, and path, query and fragment, without the mark before them.
+    /// Returns the parts of a URL's bytes that can be secrets: user and password, path, query and fragment, without the
+    /// character before each.
     static func secrets(in url: String) -> [Range<Int>] {
         let bytes = Array(url.utf8)
         let scheme = bytes.indices.first { bytes[$0...].starts(with: "://".utf8) }
@@ -183,8 +184,8 @@ enum ProcessArguments {
         return secrets
     }
 
-    /// Where user and password stand in an argument that ends with one of the URLs. An argument may hold any bytes, of which
-    /// the URLs are the text as far as it is one: what is looked for there is looked for as bytes.
+    /// Returns the range of user and password in an argument that ends with one of the URLs. The search compares bytes,
+    /// because an argument can have bytes that are not text.
     static func credentials(in argument: [UInt8], of urls: [String]) -> Range<Int>? {
         let text = String(decoding: argument, as: UTF8.self).utf8.reversed()
         guard urls.contains(where: { text.starts(with: $0.utf8.reversed()) }),

@@ -35,7 +35,7 @@ struct OfferCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "You and your network") var offering: OfferingOptions
 
-    /// The file of the session.
+    /// The option for the session file.
     struct SavingOptions: ParsableArguments {
         @Option(
             help: ArgumentHelp(
@@ -63,10 +63,10 @@ struct OfferCommand: AsyncParsableCommand {
                     try await Gathering.run(on: connection, servers: servers, policy: policy)
                 }
                 guard gathered != nil else { throw ExitCode(128 + SIGINT) }
-                // Nothing from here on waits: a signal finds an offer that is whole, or none.
+                // There is no suspension after this, so a signal leaves a whole offer or none.
                 try await offer(on: connection, servers: servers, by: attendee, identity, sources)
             } catch {
-                // What nobody will take up is given back.
+                // The relayed addresses of an offer that failed are released.
                 await connection.close()
                 throw error
             }
@@ -81,7 +81,7 @@ struct OfferCommand: AsyncParsableCommand {
         let now = Date()
         let kept = await connection.relayStates()
         let relays = kept.map { StoredRelay($0, now: now) }
-        // A password is kept only where it will be needed.
+        // Passwords are stored only for servers that the next process needs.
         let useful = servers.filter { server in
             server.credentials == nil || relays.contains { $0.url == server.description }
         }
@@ -100,7 +100,7 @@ struct OfferCommand: AsyncParsableCommand {
         do {
             try StandardStreams.writeData(offer)
         } catch {
-            // Nobody has this offer.
+            // Nobody received this offer.
             unlink(file.path)
             throw error
         }
@@ -126,7 +126,7 @@ struct OfferCommand: AsyncParsableCommand {
     }
 }
 
-/// The presenter's name.
+/// The option for the presenter's name.
 struct AttendeeOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -145,7 +145,7 @@ struct AttendeeOption: ParsableArguments {
     }
 }
 
-/// The port of one connection.
+/// The option for the port of one connection.
 struct MediaPortOption: ParsableArguments {
     @Option(
         help: ArgumentHelp("UDP port for media. Default: any free port.", valueName: "n"),
@@ -153,7 +153,7 @@ struct MediaPortOption: ParsableArguments {
     var port: UInt16?
 }
 
-/// The addresses of this machine, and the servers that help to connect.
+/// The options for this machine's addresses, and for STUN and TURN servers.
 struct NetworkOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -172,7 +172,7 @@ struct NetworkOptions: ParsableArguments {
     /// Whether any of these options was given.
     var isGiven: Bool { !bind.isEmpty || !publicIp.isEmpty || ice.isGiven }
 
-    /// Puts them into a connection's configuration.
+    /// Applies the options to a connection's configuration.
     func apply(to configuration: inout Connection.Configuration, port: UInt16?) throws {
         configuration.port = port ?? 0
         configuration.addresses = try BindAddress.parse(bind)
@@ -180,13 +180,13 @@ struct NetworkOptions: ParsableArguments {
         try ice.apply(to: &configuration)
     }
 
-    /// Waits until every server has answered or was given up.
+    /// Gathers candidates until each server has answered or failed.
     func gather(on connection: Connection, servers: [ICEServer]) async throws {
         try await Gathering.run(on: connection, servers: servers, policy: ice.iceTransportPolicy)
     }
 }
 
-/// The options of an offer: for `offer`, and for `send` if it makes its own.
+/// The options of an offer, for `offer`, and for `send` if it makes its own offer.
 struct OfferingOptions: ParsableArguments {
     @OptionGroup var attendee: AttendeeOption
 
@@ -194,12 +194,12 @@ struct OfferingOptions: ParsableArguments {
 
     @OptionGroup var network: NetworkOptions
 
-    /// Puts where to listen and which servers to use into a connection's configuration.
+    /// Applies the local addresses and servers to a connection's configuration.
     func apply(to configuration: inout Connection.Configuration) throws {
         try network.apply(to: &configuration, port: port.port)
     }
 
-    /// Opens the sockets and draws the identity.
+    /// Opens the sockets and creates the identity.
     func openConnection(
         for attendee: AttendeeID, media: Set<SharedMedia>, configuration: Connection.Configuration
     ) async throws -> (connection: Connection, identity: LocalIdentity) {
@@ -211,9 +211,9 @@ struct OfferingOptions: ParsableArguments {
     }
 }
 
-/// What servers tell before a description is made.
+/// The gathering of candidates before a description is made.
 enum Gathering {
-    /// Asks the servers of a connection, and says what a person should know of their answers.
+    /// Gathers candidates at a connection's servers, and prints the problems.
     static func run(on connection: Connection, servers: [ICEServer], policy: ICEOptions.Policy?) async throws {
         guard !servers.isEmpty else { return }
         let naming = Task { await ServerNameReport.run(on: servers) }
@@ -235,7 +235,7 @@ enum Gathering {
     }
 }
 
-/// What `--bind` takes.
+/// The values of `--bind`.
 enum BindAddress {
     static func parse(_ texts: [String]) throws(CommandFailure) -> [IPAddress] {
         var addresses: [IPAddress] = []
@@ -257,7 +257,7 @@ enum BindAddress {
     }
 }
 
-/// What `--public-ip` takes.
+/// The values of `--public-ip`.
 enum PublicAddress {
     static func parse(_ texts: [String]) throws(CommandFailure) -> [IPAddress] {
         var addresses: [IPAddress] = []

@@ -2,9 +2,9 @@ internal import FoundationEssentials
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
 
-/// A session description as a person hands it over: plain, or in what browsers, mail programs and web pages make of one.
+/// A session description that a person passes: as plain text, or as browsers, mail programs and web pages change it.
 struct PastedDescription {
-    /// What a description is part of when it is not plain text.
+    /// The format that contains a description which is not plain text.
     enum Wrapping: String {
         case json = "JSON"
         case html = "an HTML page"
@@ -12,20 +12,20 @@ struct PastedDescription {
         case base64 = "text in base64"
     }
 
-    /// Which of the two descriptions of a session.
+    /// The type of a description.
     enum Kind: String {
         case offer, answer
 
         fileprivate var other: Kind { self == .offer ? .answer : .offer }
-        /// With its article.
+        /// The type with its article.
         var words: String { self == .offer ? "an offer" : "an answer" }
     }
 
-    /// The description, one line a line.
+    /// The description, with one line per line.
     let text: String
-    /// What it was taken out of; nil if nothing.
+    /// The format from which the description was taken. Nil for plain text.
     private(set) var wrapping: Wrapping?
-    /// What JSON says it is.
+    /// The type according to the JSON. Nil if there is none.
     private(set) var kind: Kind?
 
     private init(_ text: String, _ wrapping: Wrapping? = nil, kind: Kind? = nil) {
@@ -34,8 +34,8 @@ struct PastedDescription {
         self.kind = kind
     }
 
-    /// Finds the description in a text; `name` is what messages call the text, and `what` is what should be in it. With
-    /// `takesAnyText`, lines that may be meant to be a description are taken as they are.
+    /// Finds the description in a text. Messages call the text `name` and the expected description `what`. With
+    /// `takesAnyText`, lines that can be meant as a description are accepted unchanged.
     init(
         in text: String, name: String, expecting what: String, takesAnyText: Bool = false
     ) throws(CommandFailure) {
@@ -74,7 +74,7 @@ struct PastedDescription {
 
     // MARK: JSON
 
-    /// A description as `JSON.stringify` writes it, alone or within what an application puts around it.
+    /// Returns a description as `JSON.stringify` writes it, or one inside an application's JSON.
     private static func json(_ text: String) -> PastedDescription? {
         guard let value = try? JSONDecoder().decode(JSONNode.self, from: Data(text.utf8)) else { return nil }
         return description(in: value)
@@ -98,7 +98,7 @@ struct PastedDescription {
 
     private static func begins(_ text: String) -> Bool { text.trimmed.hasPrefix("v=0") }
 
-    /// JSON with text around it: a message, or the marks of a quotation or of code.
+    /// Returns a description in JSON with text around it: a message, or marks of a quotation or of code.
     private static func embedded(_ text: String) -> PastedDescription? {
         let text = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(unquoted)
             .joined(separator: "\n")
@@ -108,7 +108,7 @@ struct PastedDescription {
 
     // MARK: Base64
 
-    /// A description, or JSON with one, as programs encode it to keep its lines together.
+    /// Returns a description, or JSON with one, that a program encoded to preserve its lines.
     private static func base64(_ text: String) -> PastedDescription? {
         guard let bytes = Data(base64Encoded: text.filter { !$0.isWhitespace }), !bytes.isEmpty,
             let decoded = String(validating: bytes, as: UTF8.self), var found = find(in: decoded.trimmed)
@@ -119,17 +119,17 @@ struct PastedDescription {
 
     // MARK: HTML
 
-    /// How many places of a page are looked at.
+    /// The maximum number of positions in a page that are tried.
     private static let mostPlaces = 16
 
-    /// A description in a text field or in the text of a page that was saved.
+    /// Returns a description in a text field or in the text of a saved page.
     private static func html(_ page: String) -> PastedDescription? {
         let page = page.replacing("&#61;", with: "=").replacing("&equals;", with: "=")
         var rest = page[...]
         for _ in 0..<mostPlaces {
             guard let start = rest.firstRange(of: "v=0") else { return nil }
             let before = page[..<start.lowerBound]
-            // A field may hold JSON.
+            // A field can contain JSON.
             let field = before.lastIndex(of: ">").map { page.index(after: $0) } ?? page.startIndex
             for begin in [field, start.lowerBound] {
                 let text = HTMLText.plain(page[begin...]).trimmed
@@ -144,19 +144,19 @@ struct PastedDescription {
 
     // MARK: Mail
 
-    /// A description with text before and behind it, quoted, indented or with its long lines wrapped.
+    /// Returns a description with text before and after it, quoted, indented or with wrapped long lines.
     private static func plain(_ text: String) -> PastedDescription? {
         guard begins(text) else { return unwrapped(text) }
         let plain = PastedDescription(text + "\r\n")
         if plain.isValid { return plain }
-        // What is wrong is said of the text as it is, unless all is right without what a program did to it.
+        // Errors are reported for the unchanged text, unless undoing the changes makes it valid.
         return unwrapped(text).flatMap { $0.isValid ? $0 : nil } ?? plain
     }
 
     private var isValid: Bool { (try? SessionDescription.parse(text)) != nil }
 
     private static func unwrapped(_ text: String) -> PastedDescription? {
-        // The inside of a JSON string has escapes for its line ends.
+        // In a JSON string, line ends are escaped.
         let text = text.replacing("\\r\\n", with: "\n").replacing("\\n", with: "\n")
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(unquoted)
         guard let start = lines.firstIndex(of: "v=0") else { return nil }
@@ -179,17 +179,17 @@ struct PastedDescription {
         return PastedDescription(found.map { $0 + "\r\n" }.joined(), .mail)
     }
 
-    /// Whether a line was wrapped at a space, as programs do between 60 and 80 characters: its rest would not have fit.
+    /// Returns whether a line was wrapped at a space, as programs do between 60 and 80 characters.
     private static func isWrapped(_ line: String, before rest: String) -> Bool {
         line.count <= 80 && line.count + rest.count > 60
     }
 
-    /// Whether the end of a line is a word without spaces, which a terminal breaks anywhere.
+    /// Returns whether a line ends with a word that has no spaces, which a terminal breaks anywhere.
     private static func isWord(_ line: String) -> Bool {
         line.hasPrefix("a=ice-pwd:") || line.hasPrefix("a=fingerprint:") && line.contains(" ")
     }
 
-    /// Without the marks that mail programs put before each line, and without indentation.
+    /// Returns a line without quotation marks of mail programs and without indentation.
     private static func unquoted(_ line: Substring) -> String {
         String(line.drop { $0 == ">" || $0 == "|" || $0.isWhitespace }).trimmed
     }
@@ -199,7 +199,7 @@ struct PastedDescription {
     }
 }
 
-/// What JSON may hold.
+/// A JSON value.
 private enum JSONNode: Decodable {
     case text(String)
     case members([String: JSONNode])
@@ -220,13 +220,13 @@ private enum JSONNode: Decodable {
     }
 }
 
-/// The text that an element of a page shows.
+/// The visible text of an HTML element.
 private enum HTMLText {
     private static let lineEnds = ["<br>", "<br/>", "<br />", "</p>", "</div>", "</li>"]
     private static let lineBegins = ["<p>", "<div>", "<li>"]
     private static let names = ["lt": "<", "gt": ">", "amp": "&", "quot": "\"", "apos": "'", "nbsp": " "]
 
-    /// The text up to the next element that is more than a line's end.
+    /// Returns the text up to the next tag that is not a line break.
     static func plain(_ markup: Substring) -> String {
         var text = String(markup)
         for end in lineEnds { text = text.replacing(end, with: "\n").replacing(end.uppercased(), with: "\n") }
@@ -234,7 +234,7 @@ private enum HTMLText {
         return decoded(text.prefix { $0 != "<" })
     }
 
-    /// With its character references replaced.
+    /// Returns the text with its character references replaced.
     private static func decoded(_ text: Substring) -> String {
         var result = ""
         var rest = text
@@ -264,8 +264,8 @@ private enum HTMLText {
 // MARK: -
 
 extension PastedDescription {
-    /// The description, parsed. `name` is what messages call the text.
-    /// - Throws: what is wrong with it, also that it is the other of the two descriptions.
+    /// Returns the parsed description. Messages call the text `name`.
+    /// - Throws: An error with the reason, also if the description is of the other type.
     func parsed(as kind: Kind, name: String) throws(CommandFailure) -> SessionDescription {
         if self.kind == kind.other { throw Self.wrongKind(kind.other, name: name) }
         do throws(SDPError) {
@@ -275,7 +275,7 @@ extension PastedDescription {
         }
     }
 
-    /// What is wrong with a description of this kind that can't be used with its counterpart.
+    /// Returns the failure of a description of this type that does not fit its counterpart.
     static func failure(
         _ error: NegotiationError, with description: SessionDescription, _ kind: Kind, name: String
     ) -> CommandFailure {
@@ -315,7 +315,7 @@ extension PastedDescription {
 }
 
 extension SessionDescription {
-    /// Whether it says which end opens the DTLS connection, as answers do and the offers of WebRTC do not (RFC 8842 §5).
+    /// Whether the description has a DTLS role, as answers do and WebRTC's offers do not (RFC 8842 §5).
     fileprivate var isAnswer: Bool {
         let setups = media.compactMap { ($0.attribute("setup") ?? attribute("setup"))?.attributeValue }
         return !setups.isEmpty && setups.allSatisfy { $0 == "active" || $0 == "passive" }

@@ -1,12 +1,12 @@
-/// Requests that choose a source, in the order of their arrival. Their sources can open in another order: of those that open,
-/// the one that was requested last stays.
+/// The order in which requests that choose a source arrived. Their sources can open in another order. Of the sources
+/// that open, the one that was requested last is used.
 struct RequestOrder {
     enum Choice {
         case content, camera
     }
 
     private var count = 0
-    /// The last request of each kind that was carried out.
+    /// The latest completed request of each kind.
     private var latest: [Choice: Int] = [:]
 
     /// Numbers a request, before its source opens.
@@ -15,9 +15,9 @@ struct RequestOrder {
         return count
     }
 
-    /// Whether a later request was carried out.
+    /// Returns whether a later request was completed.
     func isOvertaken(_ number: Int, for choice: Choice) -> Bool { number < latest[choice, default: 0] }
 
-    /// Records that a request was carried out.
+    /// Records that a request was completed.
     mutating func finish(_ number: Int, for choice: Choice) { latest[choice] = number }
 }

@@ -3,9 +3,9 @@ internal import RTCShareContentShare
 internal import RTCShareTransport
 internal import RTCShareWireFormat
 
-/// The control of a running share, and its destination.
+/// The options for the control of a running share, and for its destination.
 struct RunningOptions: ParsableArguments {
-    /// Read by ``ConfiguredOptions`` before the rest of the command line is.
+    /// The configuration file, which ``ConfiguredOptions`` reads before the rest of the command line.
     @Option(
         help: ArgumentHelp(
             "Read options from this TOML file. Default: ~/.config/rtcshare/config.toml, if it exists.",
@@ -35,7 +35,8 @@ struct RunningOptions: ParsableArguments {
         }
     }
 
-    /// The room of a share, without viewers; its owner joins the subgroups of `place`. What is sent lives where `port` does.
+    /// Creates the room of a share, without viewers. The owner joins the subgroups of `place`. The streams run on the
+    /// event loop of `port`.
     func room(
         of owner: AttendeeID, joining place: any MembershipOptions, on port: SharedPort? = nil
     ) async throws -> SharingRoom {
@@ -57,7 +58,7 @@ struct RunningOptions: ParsableArguments {
     }
 }
 
-/// A place in a room: subgroups, and the main room or not.
+/// The options for a membership in a room.
 protocol MembershipOptions {
     var subgroup: [String] { get }
     var noMain: Bool { get }
@@ -73,7 +74,7 @@ extension MembershipOptions {
     }
 }
 
-/// The place of the viewer of `send` or `invite`.
+/// The membership of the viewer of `send` or `invite`.
 struct ViewerMembershipOptions: ParsableArguments, MembershipOptions {
     @Option(help: ArgumentHelp("Put the viewer in this subgroup. Repeatable.", valueName: "subgroup"))
     var subgroup: [String] = []
@@ -83,7 +84,8 @@ struct ViewerMembershipOptions: ParsableArguments, MembershipOptions {
     func validate() throws { try validateMembership() }
 }
 
-/// The place of the servers of `serve`, whose subgroups the presenter joins. Viewers are where their links lead.
+/// The membership of the servers of `serve`, whose subgroups the presenter joins. A viewer's membership is that of its
+/// link.
 struct ServerMembershipOptions: ParsableArguments, MembershipOptions {
     @Option(
         help: ArgumentHelp(

@@ -3,11 +3,10 @@ internal import RTCShareContentShare
 internal import RTCShareLocks
 internal import RTCShareMedia
 
-/// The camera of the share, beside the content.
 extension RunningShare {
     private static let cameraRemedy = "restart the share with --camera camera"
 
-    /// Sends another camera from now on, or none. If that fails, everything stays as it was.
+    /// Sends another camera from now on, or none. If this fails, the share has not changed.
     func change(camera specification: CameraSpecification) async throws {
         guard inviting.media.contains(.camera) else {
             throw CommandFailure(
@@ -47,7 +46,7 @@ extension RunningShare {
         try await output.startCamera(new.source)
     }
 
-    /// Sends no camera from now on if the present one is what has ended.
+    /// Stops sending the camera if the observer is that of the current camera, which has ended.
     func removeCamera(of ended: SourceObserver) async {
         await sourceTurns.run {
             guard ended === camera?.observer else { return }
@@ -62,13 +61,13 @@ extension RunningShare {
         if let new { new.observer.startReporting(on: new.source) }
     }
 
-    /// Stops a camera.
+    /// Stops a camera, and ignores its end.
     private func discard(_ camera: OpenedCamera) {
         camera.observer.stopReporting()
         runner.stop(camera.source.stop)
     }
 
-    /// Switches the light of the camera, or else of a camera that is the content.
+    /// Switches the light of the camera, or of the content if that is a camera.
     func setLight(_ isOn: Bool) async throws {
         try await inTurn {
             let sources = [camera?.source, content.current.source]
@@ -77,7 +76,7 @@ extension RunningShare {
                     .usage, "--light: the share has no camera",
                     try: inviting.media.contains(.camera) ? command("camera camera --light") : Self.cameraRemedy)
             }
-            // It waits for PipeWire.
+            // This call waits for PipeWire.
             try await WorkerThread.run(named: "camera light") { try camera.setTorch(isOn) }
         }
     }

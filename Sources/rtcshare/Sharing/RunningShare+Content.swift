@@ -7,14 +7,14 @@ internal import RTCShareSignaling
 internal import RTCShareTransport
 internal import RTCShareWireFormat
 
-/// The content and the sounds of the share, and whether they are paused or muted.
+/// The content and the audio of the share, with their pauses and mutes.
 extension RunningShare {
     /// The time after which a slate is sharp.
     private static let slateTime = Duration.seconds(2)
 
     // MARK: Capture
 
-    /// Shares all sources, to the first viewer if there is one; they are sent once they are captured.
+    /// Shares all sources, to the first viewer if there is one. Frames follow when the sources are captured.
     func begin(for viewer: RoomViewer? = nil) async throws {
         if let viewer { add(viewer) }
         try await sourceTurns.run {
@@ -25,7 +25,7 @@ extension RunningShare {
         }
     }
 
-    /// Begins to capture, with the first viewer.
+    /// Starts to capture, for the first viewer.
     func startCapture() async throws {
         try await sourceTurns.run {
             guard !isEnding, content.start() else { return }
@@ -48,7 +48,7 @@ extension RunningShare {
 
     // MARK: Pauses
 
-    /// Pauses the share: viewers keep the last frame, or see a slate. Returns what to answer if that changes nothing.
+    /// Pauses the share. Viewers keep the last frame, or see a slate. Returns the answer if this changes nothing.
     func pause(showingSlate: Bool) async throws -> String? {
         try await inTurn {
             if let notice = try content.noticeOfPause(showingSlate: showingSlate) { return notice }
@@ -72,7 +72,7 @@ extension RunningShare {
         }
     }
 
-    /// Resumes the share. Returns what to answer if it is not paused.
+    /// Resumes the share. Returns the answer if it is not paused.
     func resume() async throws -> String? {
         try await inTurn {
             if let notice = try content.noticeOfResume() { return notice }
@@ -81,7 +81,7 @@ extension RunningShare {
         }
     }
 
-    /// Calls `body` when earlier changes of sources are made.
+    /// Calls `body` after all earlier changes of sources.
     func inTurn<Result>(_ body: @SharingActor () async throws -> Result) async throws -> Result {
         try await sourceTurns.run {
             try checkIsRunning()
@@ -89,10 +89,12 @@ extension RunningShare {
         }
     }
 
-    /// The end of the content's capture, as ``ContentState/end``; nil also while the content changes, which may fail.
+    /// The end of the content's capture, as ``ContentState/end``. Nil while the content changes, because the change can
+    /// fail.
     var captureEnd: Result<Void, CaptureSourceError>? { isChangingContent ? nil : content.end }
 
-    /// Changes the state of the content, and what viewers see. If a source can't be started or shown, the state before stays.
+    /// Changes the state of the content and the viewers' video. If a source can't be started or shown, the state has
+    /// not changed.
     private func enter(_ event: (inout ContentState) -> [ContentState.Effect]) async throws {
         let (before, endBefore) = (content.current, content.current.observer.end)
         var next = content
@@ -100,7 +102,7 @@ extension RunningShare {
         isChangingContent = true
         defer {
             isChangingContent = false
-            // Ends during the change were ignored, and the encoder may have listened too late to new content.
+            // Ends during the change were ignored. The encoder can have added its sink after the end of new content.
             if let end = content.end {
                 events.yield(.sourceEnded(content.current.source, end.error))
             } else if content.current.observer.end != nil, endBefore == nil || content.current.source !== before.source
@@ -138,9 +140,9 @@ extension RunningShare {
         server?.setPaused(content.isPaused)
     }
 
-    /// Shows a source with the share's sound: the content's, or a slate.
+    /// Shows a source, the content or a slate, with the share's audio.
     private func show(_ source: any VideoSource, canWait: Bool, isPaused: Bool) async throws {
-        // A new track of the room is not muted. This track can be.
+        // The room creates a track that is not muted. This track can be muted.
         sounds.track?.isPaused = sounds.isAudioMuted || isPaused
         try await output.showContent(
             source, canWait: canWait, audio: sounds.track, configuration: parameters,
@@ -148,7 +150,7 @@ extension RunningShare {
                 maxBitrate: options.quality.audioBitrate.map(DataRate.kilobitsPerSecond)))
     }
 
-    /// Mutes a slate when it is sharp: viewers are then shown that the share is paused.
+    /// Mutes a slate after it is sharp, so that viewers see that the share is paused.
     private func muteWhenSharp(_ slate: any CaptureSource) {
         slateMuting?.cancel()
         slateMuting = Task { [output, sleep] in
@@ -159,7 +161,7 @@ extension RunningShare {
 
     // MARK: Changes
 
-    /// Shares another source from now on, or from the end of the pause on. If that fails, everything stays as it was.
+    /// Shares another source from now on, or from the end of the pause. If this fails, the share has not changed.
     func change(to specification: SourceSpecification) async throws {
         let number = requests.number()
         let opened = try await open(specification)
@@ -206,7 +208,7 @@ extension RunningShare {
             .usage, "\(specification): a running share can't read standard input", try: "file:PATH.y4m")
     }
 
-    /// Changes how the content's video is encoded; what is nil in `changes` stays as it is.
+    /// Changes the parameters of the content's video. Parameters that are nil in `changes` stay.
     func set(_ changes: VideoEncodingParameters) async throws {
         try await inTurn {
             let new = changes.overriding(parameters)
@@ -216,13 +218,13 @@ extension RunningShare {
         for viewer in room.viewers { viewer.session.connection.setMaximumBitrate(maximumBitrate) }
     }
 
-    /// Mutes sounds, or ends that; returns a sentence that says which.
+    /// Mutes or unmutes audio. Returns a sentence with the result.
     func mute(_ sounds: ControlledSounds, _ isMuted: Bool) throws -> String {
         defer { applyMutes() }
         return try self.sounds.mute(sounds, isMuted)
     }
 
-    /// Whether viewers are sent no sound of the content now.
+    /// Whether the content's audio is muted for viewers.
     private var isSoundMuted: Bool { sounds.isAudioMuted || content.isPaused }
 
     private func applyMutes() {

@@ -4,7 +4,7 @@ internal import RTCSharePeerConnection
 internal import RTCShareSignaling
 internal import RTCShareTransport
 
-/// The course of the share: the facts of each event that decide about its effects.
+/// The facts of each event that determine its effects.
 extension RunningShare: ContentShareObserver {
     func contentShareSourceIsSilent(for time: Duration) { events.yield(.course(.sourceSilent(time))) }
 
@@ -13,7 +13,7 @@ extension RunningShare: ContentShareObserver {
         events.yield(.sourceEnded(source, error))
     }
 
-    /// Updates the share by an occurrence, and returns the effects that remain.
+    /// Updates the share for an occurrence, and returns the effects that remain.
     func effects(of occurrence: Share.Occurrence) async -> [ShareCourse.Effect] {
         guard let event = await event(for: occurrence) else { return [] }
         let situation = ShareCourse.Situation(
@@ -45,7 +45,7 @@ extension RunningShare: ContentShareObserver {
         case .captureEnded(let observer):
             if observer === content.current.observer { return isChangingContent ? nil : .captureEnded }
             if case .content = observer.role { return nil }
-            // A change of the camera that is under way may take long.
+            // A change of the camera that has not finished can take long.
             if observer.role == .camera { Task { await removeCamera(of: observer) } }
             return .otherSourceEnded(name: observer.role.name, observer.end?.error)
         case .course(let event): return event

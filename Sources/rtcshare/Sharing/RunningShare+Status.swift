@@ -8,15 +8,15 @@ internal import RTCShareWireFormat
 
 /// The state of a share, as its control socket reports it.
 extension RunningShare {
-    /// Why the source gives no frames. Nil if it does.
+    /// The reason why the source delivers no frames. Nil if it does.
     var interruption: String? {
         content.lossDuringPause?.statement ?? content.current.observer.interruption?.description
     }
 
-    /// All of it.
+    /// Returns the whole state.
     func report() async -> ControlledShare {
         let places = await places.report(rates)
-        // All of this is of one moment.
+        // All facts after this are of the same time, because there is no suspension.
         let served = Dictionary((server?.viewers ?? []).map { ($0.id, $0) }) { $1 }
         let isLocked = server?.isLocked
         let isPublished = places.contains { $0.state == .published || $0.state == .disconnected }
@@ -48,7 +48,7 @@ extension RunningShare {
 }
 
 extension ControlledShare.State {
-    /// The state of a share with these viewers. A viewer who waits to be admitted receives nothing.
+    /// Returns the state of a share with these viewers. A viewer who waits for admission receives nothing.
     init(isPaused: Bool, isPublished: Bool, hasLink: Bool, viewers: [ControlledShare.Viewer]) {
         let isSeen = isPublished || viewers.contains { !$0.isWaiting && $0.state.hasConnected }
         let isIdle = hasLink && viewers.allSatisfy { $0.isWaiting && $0.state.hasConnected }

@@ -6,19 +6,19 @@ internal import RTCShareTransport
 
 /// The viewers of the share: invited ones, and those of the link.
 extension RunningShare {
-    /// The largest number of offers without an answer.
+    /// The maximum number of offers without an answer.
     private static let mostInvited = 16
 
-    /// Adds a viewer, whose answer to `offer` is waited for if there is one.
+    /// Adds a viewer. If `offer` is given, the viewer has not answered it yet.
     func add(_ viewer: RoomViewer, name: String? = nil, offer: SessionDescription? = nil) {
         viewers.add(viewer, name: name, offer: offer)
-        // The viewer may have connected before, or left.
+        // The viewer may have connected or left before this.
         self.viewer(viewer.id, didChangeTo: viewer.session.state)
     }
 
-    // MARK: By description
+    // MARK: Invitations
 
-    /// Makes an offer for one more viewer.
+    /// Creates an offer for a new viewer.
     func invite(_ membership: RoomMembership) async throws -> ControlAnswer {
         let waiting = viewers.offers.count
         guard waiting < Self.mostInvited else {
@@ -44,7 +44,7 @@ extension RunningShare {
         }
     }
 
-    /// Accepts the answer of an invited viewer, which is the one whose offer it belongs to; returns a sentence that says so.
+    /// Accepts an answer, which belongs to the offer of an invited viewer. Returns a sentence with the result.
     func accept(_ viewer: Int?, _ text: String) async throws -> String {
         let answer = try SessionDescription.parse(text)
         let id = try Self.viewer(answering: viewers.offers, by: answer, named: viewer)
@@ -57,8 +57,8 @@ extension RunningShare {
         return "The answer of viewer \(id) is accepted."
     }
 
-    /// The viewer of the offer that an answer belongs to.
-    /// - Throws: `CommandFailure` if that is not the viewer who was named, or if the answer belongs to none of the offers.
+    /// Returns the viewer whose offer an answer belongs to.
+    /// - Throws: `CommandFailure` if that is not the named viewer, or if the answer belongs to none of the offers.
     nonisolated static func viewer(
         answering offers: [Int: SessionDescription], by answer: SessionDescription, named: Int?
     ) throws(CommandFailure) -> Int {
@@ -80,22 +80,20 @@ extension RunningShare {
                 .inputMissing, "--viewer \(named): this viewer does not wait for an answer",
                 try: "rtcshare accept --viewer \(offers.keys.min() ?? 1) FILE (invited: \(names))")
         }
-        // Programs that rename sections exist; with one offer there is no doubt.
+        // Some programs rename media sections. If there is only one offer, the answer must belong to it.
         if offers.count == 1, let only = offers.keys.first { return only }
         throw CommandFailure(
             .badInput, "the answer belongs to none of the open offers, which are those of the viewers \(names)",
             try: "rtcshare invite > offer.sdp (then give the new offer to the viewer)")
     }
 
-    // MARK: By a link
+    // MARK: The link
 
-    /// Adds a viewer who came by a link.
     func add(_ viewer: RoomViewer, as served: ServedViewer) {
         let words = [served.browser, served.address].compactMap { $0 }
         add(viewer, name: words.isEmpty ? nil : words.joined(separator: ", "))
     }
 
-    /// The server of the share's link, for a command that needs one.
     func linkServer() throws(CommandFailure) -> ViewerServer {
         guard let server else {
             throw CommandFailure(
@@ -104,7 +102,7 @@ extension RunningShare {
         return server
     }
 
-    /// Admits a waiting viewer; returns false if it was admitted before.
+    /// Admits a waiting viewer. Returns false if it was admitted before.
     func admit(_ viewer: Int) throws -> Bool {
         let server = try linkServer()
         do throws(ViewerServerError) {
@@ -118,7 +116,7 @@ extension RunningShare {
         }
     }
 
-    /// Disconnects a viewer; returns a sentence that says so.
+    /// Disconnects a viewer. Returns a sentence with the result.
     func kick(_ viewer: Int) async throws -> String {
         let name = viewers.name(of: viewer)
         let session = room.session(of: viewer)
@@ -126,7 +124,7 @@ extension RunningShare {
         guard isServed || session != nil else { throw unknownViewer(viewer) }
         viewers.willRemove(viewer)
         if isServed {
-            // The viewer may have left by now.
+            // The viewer may have left in the meantime.
             do { try await server?.kick(viewer) } catch { throw unknownViewer(viewer) }
         } else {
             await session?.leave()
@@ -138,7 +136,7 @@ extension RunningShare {
         CommandFailure(.inputMissing, "no viewer \(viewer)", try: "rtcshare status")
     }
 
-    /// The share's links, or those to a subgroup.
+    /// Returns the links of the share, or those of a subgroup.
     func links(_ name: String?) throws -> ControlAnswer {
         let server = try linkServer()
         var subgroup: Subgroup?
@@ -157,7 +155,7 @@ extension RunningShare {
 extension RunningShare: SharingRoomObserver {
     func roomDidChange() {}
 
-    /// Reports the state of a viewer, but not of a server that the share is published at.
+    /// Notifies the share of the state of a viewer, but not of a publication.
     func viewer(_ id: Int, didChangeTo state: ConnectionState) {
         if state != .new, viewers.session(of: id) != nil { events.yield(.viewer(id, state)) }
     }

@@ -6,36 +6,36 @@ internal import RTCShareSignaling
 internal import RTCShareTransport
 internal import RTCShareWireFormat
 
-/// A running share: its sources, its viewers and its state, which its own course and the requests at its control socket change.
+/// A running share with its sources, viewers and state. Events of the share and requests at its control socket change
+/// it.
 ///
-/// Changes of sources come one after the other, and so do changes of viewers. Sources open before their turn: a pipe or a
-/// desktop's dialog may take minutes, and a pause does not wait for that.
+/// Changes of sources run one after the other, and so do changes of viewers. Sources open before their turn, because a
+/// pipe or a portal can take minutes, and a pause must not wait for them.
 @SharingActor final class RunningShare {
-    /// The configuration of invited viewers.
+    /// The media and configuration of invited viewers' connections.
     struct Inviting: Sendable {
         let media: Set<SharedMedia>
         let configuration: Connection.Configuration
         let policy: ICEOptions.Policy?
     }
 
-    /// Opens content, at this frame rate at most.
+    /// A closure that opens content with this maximum frame rate.
     typealias OpenContent = @Sendable (SourceSpecification, Double) throws -> OpenedSources.Content
 
     let room: SharingRoom
     let output: any ShareOutput
     let options: SharingOptions
     let inviting: Inviting
-    /// The server of the share's link.
+    /// The server of the share's link. Nil without a link.
     let server: ViewerServer?
-    /// The recording of everything that is sent.
+    /// The recording of all sent media.
     let film: FilmFile?
-    /// The servers that the share is published at.
     let places: PublishingServers
     let events: AsyncStream<Share.Occurrence>.Continuation
     let startTime = ContinuousClock.now
     /// The name of the share's control socket.
     var name = ControlSocket.defaultName
-    /// The addresses and names that links have.
+    /// The addresses and names in links.
     var linkHosts: [String] = []
     var viewers: ShareViewers
     var course: ShareCourse
@@ -46,14 +46,14 @@ internal import RTCShareWireFormat
     // MARK: Sources
 
     var content: ContentState
-    /// Whether the content is being changed, which may fail.
+    /// Whether the content is being changed. The change can fail.
     var isChangingContent = false
     var sounds: ShareSounds
-    /// Nil if no camera is sent.
+    /// The camera. Nil if none is sent.
     var camera: OpenedCamera?
     var parameters: VideoEncodingParameters
     var requests = RequestOrder()
-    /// Mutes a slate when it is sharp.
+    /// The task that mutes a slate after it is sharp.
     var slateMuting: Task<Void, Never>?
     let runner = SourceRunner()
     let sourceTurns = TurnQueue()
@@ -91,27 +91,27 @@ internal import RTCShareWireFormat
         room.add(observer: self)
     }
 
-    // MARK: The share's own course
+    // MARK: Events of the share
 
-    /// A command about this share, as it can be typed in another terminal.
+    /// Returns a command for this share that a person can type in another terminal.
     func command(_ arguments: String) -> String {
         "rtcshare \(arguments)" + (name == ControlSocket.defaultName ? "" : " --name \(name)")
     }
 
-    /// Ends capture, and rejects whatever is requested from now on.
+    /// Ends capture, and rejects all later requests.
     func stopCapture() async {
         isEnding = true
         await sourceTurns.run { stopSources() }
         await runner.finish()
     }
 
-    /// All viewers and servers in the order of their arrival, with their names.
+    /// All viewers and publications in the order in which they joined, with their names.
     var receivers: [(viewer: Int, name: String, session: AttendeeSession)] {
         let viewers = viewers.sessions.map { ($0.viewer, self.viewers.name(of: $0.viewer), $0.session) }
         return (viewers + places.sessions).sorted { $0.0 < $1.0 }
     }
 
-    /// Whether a viewer or a server receives what is shared now. Viewers who wait to be admitted receive nothing.
+    /// Whether a viewer or a server receives the share. Viewers who wait for admission receive nothing.
     var isAnyConnected: Bool {
         let waiting = Set(room.viewers.lazy.filter(\.membership.isWaiting).map(\.id))
         return viewers.hasConnected(besides: waiting) || places.publishedCount > 0
@@ -119,7 +119,7 @@ internal import RTCShareWireFormat
 
     // MARK: Requests
 
-    /// Does what is requested at the control socket.
+    /// Executes a request from the control socket.
     func answer(_ request: ControlRequest) async -> ControlAnswer {
         do {
             return try await perform(request)
@@ -200,7 +200,7 @@ internal import RTCShareWireFormat
         }
     }
 
-    /// Calls `body` when earlier changes of viewers are made.
+    /// Calls `body` after all earlier changes of viewers.
     private func inViewerTurn(_ body: @SharingActor () async throws -> ControlAnswer) async throws -> ControlAnswer {
         try await viewerTurns.run {
             try checkIsRunning()
@@ -208,19 +208,19 @@ internal import RTCShareWireFormat
         }
     }
 
-    /// The answer to a request that has changed something. The request was typed in another terminal, so the words are
-    /// printed here too.
+    /// Returns the answer to a completed request. The words are printed here too, because the request came from another
+    /// terminal.
     private func done(_ words: String) -> ControlAnswer {
         Terminal.shared.say(words)
         return .done(notice: words)
     }
 
-    /// Rejects requests while the share ends.
+    /// Throws while the share ends.
     func checkIsRunning() throws(CommandFailure) {
         if isEnding { throw CommandFailure(.unavailable, "the share is about to end") }
     }
 
-    /// The maximum bitrate of a connection: of the content's video, and of the rest.
+    /// The maximum bitrate of a connection, for the content's video and all other media.
     var maximumBitrate: DataRate { options.maximumBitrate(for: inviting.media, content: contentBitrate) }
 
     var contentBitrate: DataRate { parameters.maxBitrate ?? .kilobitsPerSecond(options.quality.maxBitrate) }

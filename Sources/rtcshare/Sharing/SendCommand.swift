@@ -55,7 +55,7 @@ struct SendCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "You and your network, without --answer") var offering: OfferingOptions
 
-    /// The answer to an earlier `offer`, and its session.
+    /// The options for the answer to an earlier `offer`, and for its session.
     struct AnsweringOptions: ParsableArguments {
         @Option(
             help: ArgumentHelp("File with the viewer's answer, - for standard input.", valueName: "file"),
@@ -113,7 +113,7 @@ struct SendCommand: AsyncParsableCommand {
         }
     }
 
-    /// Shares to servers, until stopped.
+    /// Publishes the share to servers until it is stopped.
     private func publish() async throws {
         let attendee = try offering.attendee.id()
         let selection = sources.selection
@@ -121,11 +121,11 @@ struct SendCommand: AsyncParsableCommand {
         var configuration = sharing.connectionConfiguration(for: selection.media)
         try offering.apply(to: &configuration)
         let membership = try place.membership
-        // What is wrong with URLs and tokens is found before anything is opened.
+        // Errors in URLs and tokens are found before any source is opened.
         let endpoints = try publishing.endpoints(of: attendee, sharing: selection.media)
         let sources = try sharing.open(selection)
         let film = try sharing.openFilm()
-        // One port for all sessions, and for those that come after them.
+        // All sessions, including those of retries, share one port.
         let port = try await SharedPort(addresses: configuration.addresses, port: offering.port.port ?? 0)
         configuration.sharedPort = port
         let inviting = RunningShare.Inviting(
@@ -145,7 +145,7 @@ struct SendCommand: AsyncParsableCommand {
         await port.close()
     }
 
-    /// Does the offer's part too.
+    /// Makes the offer and shares to its viewer.
     private func offerAndSend() async throws {
         let attendee = try offering.attendee.id()
         let selection = self.sources.selection
@@ -164,7 +164,7 @@ struct SendCommand: AsyncParsableCommand {
             let servers = configuration.iceServers
             let exchange = try await exchangeDescriptions(on: connection, servers: servers, until: interruption)
             guard let (offer, answer) = exchange else { return await connection.close() }
-            // The first viewer has the port that was asked for.
+            // Only the first viewer uses the given port.
             configuration.port = 0
             let inviting = RunningShare.Inviting(
                 media: selection.media, configuration: configuration, policy: offering.network.ice.iceTransportPolicy)
@@ -177,13 +177,13 @@ struct SendCommand: AsyncParsableCommand {
             } consume: {
             }
         } catch {
-            // What servers relay from is given back.
+            // Closing the connection releases its relayed addresses.
             await connection.close()
             throw error
         }
     }
 
-    /// Prints the offer and reads the answer; nil where a signal asks for the end.
+    /// Prints the offer and reads the answer. Nil if a signal interrupts this.
     private func exchangeDescriptions(
         on connection: Connection, servers: [ICEServer], until interruption: Interruption
     ) async throws -> (offer: SessionDescription, answer: SessionDescription)? {
@@ -192,7 +192,7 @@ struct SendCommand: AsyncParsableCommand {
             try await offering.network.gather(on: connection, servers: servers)
             let offer = try await connection.makeOffer()
             try StandardStreams.writeData(offer.description)
-            // Whoever reads the offer from a pipe waits for its end, and only then answers.
+            // A program that reads the offer from a pipe reads to its end before it answers.
             if isOutputFree { StandardStreams.closeOutput() }
             return (offer, try await AnswerFile.readInput { try AnswerFile.check($0, answers: offer, name: $1) })
         }

@@ -6,12 +6,12 @@ internal import RTCShareSignaling
 internal import RTCShareTransport
 internal import RTCShareWireFormat
 
-/// Reports servers whose names DNS does not tell the addresses of.
+/// The report of STUN and TURN servers whose names DNS does not resolve in time.
 enum ServerNameReport {
-    /// How long an answer can take before its absence is reported.
+    /// The time after which a missing answer is reported.
     private static let patience = Duration.seconds(5)
 
-    /// Reports the names that DNS does not answer for in time.
+    /// Reports the names that DNS does not resolve in time.
     static func run(on servers: [ICEServer]) async {
         await withDiscardingTaskGroup { group in
             for (host, server) in Dictionary(servers.map { ($0.host, $0) }, uniquingKeysWith: { first, _ in first }) {
@@ -24,7 +24,7 @@ enum ServerNameReport {
         }
     }
 
-    /// Asks the servers of a share before its first viewer comes, and reports those that do not help.
+    /// Tries the servers of a share before its first viewer joins, and reports those that do not work.
     static func run(askedBy configuration: Connection.Configuration) async {
         guard !configuration.iceServers.isEmpty else { return }
         var asking = configuration
@@ -36,11 +36,11 @@ enum ServerNameReport {
             let connection = try? await Connection(as: .offerer, identity: identity, configuration: asking)
         else { return }
         async let naming: Void = run(on: configuration.iceServers)
-        // What has no address is among the failures.
+        // A name without an address is one of the failures.
         await withTaskCancellationHandler {
             try? await connection.gather()
         } onCancel: {
-            // What servers relay from is given back.
+            // Closing the connection releases its relayed addresses.
             Task { await connection.close() }
         }
         let (failures, hasRelay) = (await connection.serverFailures(), await connection.hasRelayedCandidate)
@@ -55,12 +55,12 @@ enum ServerNameReport {
         }
     }
 
-    /// What is said of a name.
+    /// Returns the message for a name.
     static func lateAnswer(_ host: String, after time: Duration) -> String {
         "The name \(host) was not found: DNS did not answer within \(time.seconds.words) s."
     }
 
-    /// The outcome of a look-up; nil where it takes longer than `patience`.
+    /// Returns the outcome of a look-up. Nil if it takes longer than `patience`.
     static func lookUp(
         patience: Duration, _ resolve: @escaping @Sendable () async throws -> Void
     ) async -> Result<Void, any Error>? {
@@ -72,7 +72,7 @@ enum ServerNameReport {
             } catch {
                 result = .failure(error)
             }
-            // A look-up that was cancelled has no outcome.
+            // A look-up that was canceled has no outcome.
             if !Task.isCancelled { outcome.withLock { $0 = result } }
         }
         return outcome.withLock { $0 }

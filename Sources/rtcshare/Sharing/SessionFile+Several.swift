@@ -3,28 +3,28 @@ internal import Glibc
 internal import RTCShareContentShare
 internal import RTCShareSDP
 
-/// Sessions of several offers: a new offer keeps those of the offers before, and an answer finds its own.
+/// The sessions of several offers. A new offer keeps the earlier sessions, and an answer finds its own.
 extension SessionFile {
-    /// A session that this process has for itself.
+    /// The session of an answer, locked by this process.
     struct Match {
         let file: SessionFile
         let session: SharingSession
-        /// What was offered.
         let offer: SessionDescription
     }
 
-    /// The most sessions of earlier offers; the oldest goes.
+    /// The maximum number of kept sessions of earlier offers. The oldest is removed first.
     static let mostKept = 16
 
-    /// Takes the session at `path`, or, by default, of all offers' sessions the one that an answer belongs to.
+    /// Locks and reads the session at `path`, or by default the one, of all offers' sessions, to which an answer
+    /// belongs.
     static func take(answeredBy answer: SessionDescription, path: String?, now: Date = Date()) throws -> Match {
         let file = SessionFile(path: path)
         return path == nil
             ? try take(answeredBy: answer, among: file, now: now) : try file.readWithOffer(now: now)
     }
 
-    /// Takes, of the newest offer's session and those that were set aside from it, the one that an answer belongs to; the
-    /// newest if it belongs to none.
+    /// Locks and reads the session to which an answer belongs, of the newest offer's and the kept ones. If it belongs
+    /// to none, reads the newest.
     static func take(
         answeredBy answer: SessionDescription, among newest: SessionFile, now: Date = Date()
     ) throws -> Match {
@@ -44,8 +44,7 @@ extension SessionFile {
         return Match(file: self, session: session, offer: try SessionDescription.parse(session.session.offer))
     }
 
-    /// Sets the session that is there aside for its answer, before another one is stored. Returns whether there was one
-    /// that can still be used.
+    /// Keeps the current session for its answer, before another one is stored. Returns whether there was a usable one.
     func keepPrevious(now: Date = Date()) -> Bool {
         removeOld(now: now)
         guard (try? SessionFile(path: path).take(now: now)) != nil else { return false }
@@ -56,7 +55,7 @@ extension SessionFile {
         return link(path, free) == 0
     }
 
-    /// Those that were set aside.
+    /// The files of kept sessions.
     private var kept: [SessionFile] {
         (2...Self.mostKept + 1).map(keptPath).filter { access($0, F_OK) == 0 }.map { SessionFile(path: $0) }
     }
@@ -67,14 +66,14 @@ extension SessionFile {
         return url.deletingLastPathComponent().appending(path: "\(name)-\(number).\(url.pathExtension)").path
     }
 
-    /// Removes sessions that were used or are too old, and the oldest where there is no room for another one.
+    /// Removes kept sessions that were used or are too old, and the oldest if there is no room for another one.
     private func removeOld(now: Date) {
         var usable: [(file: SessionFile, createdAt: Date)] = []
         for file in kept {
             do throws(CommandFailure) {
                 usable.append((file, try SessionFile(path: file.path).take(now: now).createdAt))
             } catch {
-                // One that a share uses right now is emptied by that share.
+                // The share that uses a session at this time removes its secrets.
                 if error.status != .unavailable { unlink(file.path) }
             }
         }
@@ -86,13 +85,13 @@ extension SessionFile {
 }
 
 extension SessionDescription {
-    /// The names of its sections, which are drawn for each offer; nil if a section has none.
+    /// The names of the media sections, which are random for each offer. Nil if a section has none.
     var sectionNames: [String]? {
         let names = media.compactMap { $0.attribute("mid")?.attributeValue }
         return names.count == media.count ? names.map { "\($0)" } : nil
     }
 
-    /// Whether a description has the sections of this offer.
+    /// Returns whether a description has the media sections of this offer.
     func isAnswered(by answer: SessionDescription) -> Bool {
         sectionNames.map { $0 == answer.sectionNames } ?? false
     }

@@ -7,37 +7,36 @@ internal import RTCShareSignaling
 internal import RTCShareTransport
 internal import RTCShareWireFormat
 
-/// Runs a share from its first connection to its end.
+/// A share from its first connection to its end.
 @SharingActor struct Share {
     let room: SharingRoom
     let sources: OpenedSources
     let options: SharingOptions
     let running: RunningOptions
     let inviting: RunningShare.Inviting
-    /// The recording of everything that is sent.
+    /// The recording of all sent media.
     let film: FilmFile?
     let interruption: Interruption
-    /// An element when the session file of this share is removed.
+    /// A sequence that gets an element when the session file of this share is removed.
     var removals: AsyncStream<Void>?
 
-    /// An event of a running share.
     enum Occurrence: Sendable {
         case viewer(Int, ConnectionState)
         /// An event of the server of the share's link.
         case served(ViewerServer.Event)
         /// An event of a server that the share is published at.
         case place(PublishingServers.Occurrence)
-        /// A source has ended, and all its frames are sent. The error is nil if the end was expected.
+        /// A source has ended, and all its frames were sent. The error is nil if the end was expected.
         case sourceEnded(any VideoSource, (any Error)?)
         /// The capture of a source has ended.
         case captureEnded(SourceObserver)
-        /// An event that is complete.
+        /// An event that needs no more facts.
         case course(ShareCourse.Event)
         case statusDue
     }
 
-    /// Runs until the end, with a viewer at the other end of `connection`. `connect` is called when the viewer is in the room,
-    /// and `consume` once, when the viewer is connected or the share is stopped.
+    /// Runs the share with a viewer on `connection` until it ends. `connect` is called after the viewer was added to
+    /// the room, and `consume` once, when the viewer is connected or the share is stopped.
     func run(
         on connection: Connection, membership: RoomMembership, connect: @SharingActor () async throws -> Void,
         consume: @SharingActor () async throws -> Void
@@ -50,8 +49,7 @@ internal import RTCShareWireFormat
         }
     }
 
-    /// Runs until it is stopped, for viewers who come by a link, and published at servers. `begun` is called when viewers can
-    /// join.
+    /// Runs the share with a link and publications until it is stopped. `begun` is called when viewers can join.
     func run(
         behind server: ViewerServer, publishedAt places: PublishingServers,
         begun: @SharingActor (RunningShare) async throws -> Void
@@ -64,7 +62,7 @@ internal import RTCShareWireFormat
         }
     }
 
-    /// Runs until it is stopped, published at servers. Capture starts when it is published at one of them.
+    /// Runs a share that is only published until it is stopped. Capture starts when the first server has the share.
     func run(publishedAt places: PublishingServers) async throws {
         try await run(server: nil, places: places, consume: {}) { share in
             try await share.begin()
@@ -113,7 +111,7 @@ internal import RTCShareWireFormat
             await finish(reports, server)
         } catch {
             await finish(reports, server)
-            // The error that ended the share is thrown, not one of closing its files.
+            // The error that ended the share is thrown, and not an error of closing its files.
             try? await film?.close()
             try? await statistics?.close()
             await socket?.close()
@@ -125,7 +123,7 @@ internal import RTCShareWireFormat
         } catch {
             failure = error
         }
-        // The last: it answers commands that wait for the end of the share.
+        // This is the last step, because the socket answers commands that wait for the end of the share.
         await socket?.close()
         if let failure { throw failure }
     }
@@ -146,7 +144,7 @@ internal import RTCShareWireFormat
         return true
     }
 
-    /// Starts the sources. A device may take long, and other events don't wait for it.
+    /// Starts the sources. A device can take long, and other events must not wait for it.
     private func startCapture(of share: RunningShare) {
         Task {
             do {
@@ -158,7 +156,7 @@ internal import RTCShareWireFormat
         }
     }
 
-    /// Ends the share when its duration is over.
+    /// Ends the share after the given duration.
     private func limitDuration(_ continuation: AsyncStream<Occurrence>.Continuation) {
         guard let duration = options.output.duration else { return }
         Task {
@@ -167,7 +165,7 @@ internal import RTCShareWireFormat
         }
     }
 
-    /// The time limit for the end of the sources, and of the sessions at servers.
+    /// The timeout for ending the sources, and for ending the sessions at servers.
     private static let closingTime = Duration.seconds(3)
     nonisolated static let stop = "The share has stopped."
 
@@ -194,7 +192,7 @@ internal import RTCShareWireFormat
         }
     }
 
-    /// Ends capture, sends what is queued, writes the last reports, and ends all sessions.
+    /// Ends capture, sends the queued packets, writes the last reports, and ends all sessions.
     private func finish(_ reports: ShareReports, _ server: ViewerServer?) async {
         let share = reports.share
         ServiceManager.stopping()
@@ -206,7 +204,7 @@ internal import RTCShareWireFormat
             for viewer in viewers { group.addTask { await viewer.session.connection.drainQueue() } }
         }
         await reports.write()
-        // Viewers don't wait for a server that does not answer.
+        // Viewers do not wait for a server that does not answer.
         async let unpublished: Void = withTimeLimit(Self.closingTime) { await share.places.stop() }
         await room.end()
         await server?.close()
@@ -215,11 +213,11 @@ internal import RTCShareWireFormat
 }
 
 extension RunningOptions {
-    /// Starts the share's control server; nil with `--no-control`, or if it can't start and no option asked for it.
+    /// Starts the share's control server. Nil with `--no-control`, or if it can't start and no option requires it.
     @SharingActor fileprivate func listen(for share: RunningShare) async throws -> ControlServer? {
         if noControl { return nil }
         do {
-            // Shares that are stopped, whose sockets it tries, take seconds to not answer.
+            // This tries the sockets of other shares. Suspended processes take seconds to time out.
             let listening = try await WorkerThread.run(named: "control socket") {
                 [control, name] () throws(CommandFailure) in
                 guard let control else { return try ControlSocket.listen(name: name ?? ControlSocket.defaultName) }
@@ -229,7 +227,7 @@ extension RunningOptions {
             share.name = listening.socket.name
             return try await ControlServer.start(listening) { await share.answer($0) }
         } catch let failure as CommandFailure where name == nil && control == nil {
-            // Sharing matters more than control.
+            // A share without control is better than none.
             Terminal.shared.say("rtcshare status, pause and the like don't work for this share: \(failure.message).")
             return nil
         }

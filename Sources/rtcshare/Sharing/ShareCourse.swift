@@ -4,22 +4,24 @@ internal import RTCSharePeerConnection
 internal import RTCShareSignaling
 internal import RTCShareWireFormat
 
-/// The course of a running share: the effects of each event, and the texts that report it.
+/// The events of a running share, with their effects and the texts that report them.
 ///
-/// It does nothing itself and waits for nothing. The share looks up the facts of an event and applies the effects in their order.
+/// It has no side effects and never waits. The share finds the facts of an event, and applies the effects in their
+/// order.
 struct ShareCourse {
     /// The state of the share at an event.
     struct Situation {
         var isPaused = false
-        /// Why a paused share can't resume with its content.
+        /// The reason why a paused share can't resume with its content. Nil if it can.
         var lossDuringPause: Explanation?
-        /// How the capture of the content ended. Nil while it runs, while the share is paused, and while the content changes.
+        /// The end of the content's capture. Nil while it runs, while the share is paused, and while the content
+        /// changes.
         var captureEnd: Result<Void, CaptureSourceError>?
         /// Whether a viewer or a server receives the share.
         var isAnyConnected = false
-        /// The number of invited viewers.
+        /// The number of viewers, without publications.
         var viewers = 0
-        /// Whether all servers have failed for good.
+        /// Whether every publication has failed permanently.
         var areServersGivenUp = false
     }
 
@@ -28,17 +30,17 @@ struct ShareCourse {
         case viewerConnected(name: String, isWaiting: Bool, refused: Set<SharedMedia>)
         case viewerUnresponsive(name: String)
         case viewerReconnected(name: String)
-        /// A viewer is gone, and `others` who have answered are left.
+        /// A viewer has left, and `others` who have answered remain.
         case viewerLeft(name: String, failure: (any Error)?, isRemoved: Bool, others: Int)
-        /// A viewer waits to be admitted, by `command`.
+        /// A viewer waits for admission by `command`.
         case viewerWaiting(name: String, command: String)
         case published(report: [String])
         case publishingFailed(server: Int, error: any Error, RetryPolicy, report: [String])
         /// Another event of a server.
         case serverChanged(report: [String])
-        /// All frames of the content before its end are sent.
+        /// The content has ended, and all its frames were sent.
         case sourceEnded((any Error)?)
-        /// The capture of the content has ended. Viewers may not have its last frames.
+        /// The capture of the content has ended. The last frames may not be sent yet.
         case captureEnded
         case captureFailedToStart(any Error)
         case otherSourceEnded(name: String, CaptureSourceError?)
@@ -54,13 +56,13 @@ struct ShareCourse {
         case say([String])
         /// Mark the stored session as used.
         case consume
-        /// Start the sources, and then the time that `--duration` limits.
+        /// Start the sources, and then the time limit of `--duration`.
         case startCapture
         case end
         case fail(any Error)
     }
 
-    /// Whether viewers come by a link, and find the share running.
+    /// Whether viewers join a running share by a link.
     private let isServed: Bool
     private let isRecording: Bool
     /// The limit of the share's duration in seconds.
@@ -127,7 +129,7 @@ struct ShareCourse {
 
     private static func end(_ words: String) -> [Effect] { [.say([words]), .end] }
 
-    /// The effects that wait for the first viewer or server.
+    /// Returns the effects of the first viewer or server.
     private mutating func receiverReached() -> [Effect] {
         guard !hasReached else { return [] }
         hasReached = true
@@ -137,25 +139,25 @@ struct ShareCourse {
     private mutating func viewerConnected(
         _ name: String, _ isWaiting: Bool, _ refused: Set<SharedMedia>, _ situation: Situation
     ) -> [Effect] {
-        // No other viewer is there to share to.
+        // There is no other viewer to share to.
         if !outlivesViewers, situation.viewers == 1, refused.contains(.content) {
             return [.fail(CommandFailure(.unavailable, "\(ContentShareStatus.refusedByPeer)"))]
         }
-        // One line reports a viewer who waits to be admitted.
+        // A separate line reports a viewer who waits for admission.
         return receiverReached() + (isWaiting ? [] : [.say(["\(name) is connected."])])
             + SharedMedia.allCases.filter(refused.contains).map {
                 .say(["\(name) receives no \($0.name): its answer rejects it."])
             }
     }
 
-    /// The report of a viewer's end.
+    /// Returns the report of a viewer's end.
     static func departure(of name: String, goneBy error: (any Error)?) -> [String] {
         guard let error else { return ["\(name) left."] }
         return CommandFailure(explaining: error).lines(after: "\(name) is disconnected: ")
     }
 
-    /// The end of a share whose capture has ended, and whose last frame no viewer waits for. If viewers are there, the frames
-    /// before the end are sent first: ``Event/sourceEnded(_:)`` follows them.
+    /// Returns the end of a share whose capture has ended, if no viewer waits for its last frame. With viewers, the
+    /// frames before the end are sent first, and ``Event/sourceEnded(_:)`` follows.
     private func endUnseen(_ situation: Situation) -> [Effect] {
         guard !isRecording, !situation.isAnyConnected, let end = situation.captureEnd else { return [] }
         return end.error.map { [.fail($0)] } ?? Self.end(Self.end)
@@ -163,7 +165,7 @@ struct ShareCourse {
 }
 
 extension SharedMedia {
-    /// Its name for people.
+    /// The medium's name for people.
     fileprivate var name: String {
         switch self {
         case .content: "video"

@@ -1,9 +1,9 @@
 internal import RTCShareContentShare
 internal import RTCShareMedia
 
-/// The part of a room that a share's sources need. Tests record the calls.
+/// The part of a room that a share's sources use. Tests replace it to record the calls.
 @SharingActor protocol ShareOutput: Sendable {
-    /// Shares `source` with the sound of `audio`, on new tracks that are not muted.
+    /// Shares `source` with the audio of `audio`, on new tracks that are not muted.
     func showContent(
         _ source: any VideoSource, canWait: Bool, audio: (any AudioSource)?, configuration: VideoEncodingParameters,
         audioConfiguration: LocalAudioConfiguration
@@ -12,7 +12,7 @@ internal import RTCShareMedia
     func startMicrophone(_ source: any AudioSource) async throws
     func startCamera(_ source: any VideoSource) async throws
     func stopCamera()
-    /// Mutes or unmutes the content's video, if viewers see `source` at that time.
+    /// Mutes or unmutes the content's video, if its source is `source` at that time.
     func setVideoMuted(_ isMuted: Bool, of source: any VideoSource)
     func setAudioMuted(_ isMuted: Bool)
     func setMicrophoneMuted(_ isMuted: Bool)

@@ -11,14 +11,14 @@ internal import RTCShareTransport
     private var rates = ShareStatus()
     private var seconds = 0
 
-    /// The period in which memory that viewers, sources and encodings no longer need is given back to the system.
+    /// The number of seconds after which unused memory is returned to the system.
     private static let secondsBetweenTrims = 60
 
     init(of share: RunningShare, to statistics: StatisticsWriter?) {
         (self.share, self.statistics) = (share, statistics)
     }
 
-    /// Measures the last second.
+    /// Updates the rates of the last second, and writes the statistics.
     mutating func secondDidPass() async {
         Terminal.shared.flush()
         await write()
@@ -29,14 +29,13 @@ internal import RTCShareTransport
         }
     }
 
-    /// Prints the status line if anyone receives the share.
+    /// Prints the status line if any viewer or server receives the share.
     mutating func showStatus() async {
         guard share.isAnyConnected else { return }
         let summaries = await summaries
         Terminal.shared.status(line.line(for: summaries, places: share.places.publishedCount))
     }
 
-    /// The counts of each viewer's connection.
     private var summaries: [Int: SendingSummary] {
         get async {
             let receivers = share.receivers
@@ -45,7 +44,7 @@ internal import RTCShareTransport
         }
     }
 
-    /// Writes a report of each viewer's connection, in the order of their arrival.
+    /// Writes a report of each viewer's connection, in the order in which they joined.
     func write() async {
         guard let statistics else { return }
         var reports: [StatisticsReport] = []
@@ -54,10 +53,10 @@ internal import RTCShareTransport
             shareSource: content.current.specification, sharePaused: content.isPaused,
             shareInterruption: share.interruption)
         for (viewer, name, session) in share.receivers {
-            // The session of a viewer who has left the room still has its own report.
+            // The session of a viewer who has left the room still has a report.
             var report = if let report = await share.room.stats(of: viewer) { report } else { await session.stats() }
             report.add(ViewerFacts(viewer: viewer, viewerName: name), to: StatisticsReport.transportID)
-            // The content is the first of the video.
+            // The content is the first video.
             let video = report.mediaSources.filter { $0.value.kind == .video }
             if let content = video.min(by: { $0.key < $1.key }) { report.add(source, to: content.value.id) }
             reports.append(report)
@@ -66,13 +65,13 @@ internal import RTCShareTransport
     }
 }
 
-/// The members of a viewer's `transport` that its connection does not know.
+/// The members of a viewer's `transport` that its connection does not have.
 private struct ViewerFacts: Encodable {
     let viewer: Int
     let viewerName: String
 }
 
-/// The members of the content's `media-source` that a connection does not know.
+/// The members of the content's `media-source` that a connection does not have.
 private struct SourceFacts: Encodable {
     let shareSource: String
     let sharePaused: Bool

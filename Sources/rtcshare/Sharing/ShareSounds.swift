@@ -1,12 +1,12 @@
 internal import RTCShareContentShare
 internal import RTCShareMedia
 
-/// The sounds of a running share, and which of them are muted.
+/// The audio sources of a running share, with their mutes.
 @SharingActor struct ShareSounds {
     private let audio: [OpenedSources.Sound]
     let microphone: OpenedSources.Sound?
-    /// The sound of the content, with a switch of its own: the room's track is a new one for each source. Nil if there is no
-    /// sound.
+    /// The audio track of the content, which keeps its mute state, because the room creates a track for each source.
+    /// Nil if there is no audio.
     let track: AudioTrack?
     private let audioObservers: [SourceObserver]
     private let microphoneObserver: SourceObserver?
@@ -25,7 +25,7 @@ internal import RTCShareMedia
         microphoneObserver = microphone.map { observer(of: $0, as: .microphone) }
     }
 
-    /// Mutes sounds, or ends that. Returns a sentence that says which.
+    /// Mutes or unmutes audio. Returns a sentence with the result.
     mutating func mute(_ sounds: ControlledSounds, _ isMuted: Bool) throws(CommandFailure) -> String {
         let names = [
             sounds != .microphone && track != nil ? "audio" : nil,
@@ -43,10 +43,9 @@ internal import RTCShareMedia
             + (isMuted ? "muted." : "no longer muted.")
     }
 
-    /// All of them, for starting and stopping.
+    /// All audio sources, for starting and stopping.
     var sources: [any AudioCaptureSource] { (audio + [microphone].compactMap { $0 }).map(\.source) }
 
-    /// The state of the content's sounds.
     var audioStatus: [ControlledShare.Sound] { zip(audio, audioObservers).map { .init($0, $1) } }
 
     /// The state of the microphone. Nil if there is none.

@@ -6,27 +6,27 @@ internal import RTCShareWireFormat
 
 /// The rates of a share since the previous measurement.
 struct ShareRates: Sendable {
-    /// Of the content, as it was sent last.
+    /// The size of the content's last sent frame.
     var size: PixelSize?
-    /// Of the content, to the viewer who is sent most.
+    /// The highest frame rate of the content to any viewer.
     var framesPerSecond = 0.0
-    /// Of everything, to all.
+    /// The bitrate of all media to all viewers.
     var bitsPerSecond = 0.0
     var roundTripTime: Double?
     var fractionLost: Double?
-    /// Whether there was a time before to compare with.
+    /// Whether there is a previous measurement.
     var isKnown = false
-    /// By viewer.
+    /// The rates of each viewer, by its number.
     var viewers: [Int: ViewerRates] = [:]
 }
 
-/// The rates and the path to one viewer.
+/// The rates and the route to one viewer.
 struct ViewerRates: Sendable {
-    /// The way that its packets take.
+    /// The kind of route.
     enum Path: String, Codable, Sendable {
-        /// From this machine to the viewer's, or its router.
+        /// The route leads from this machine to the viewer or its router.
         case direct
-        /// Through a TURN server.
+        /// The route leads through a TURN server.
         case relayed
     }
 
@@ -36,15 +36,15 @@ struct ViewerRates: Sendable {
     let path: Path?
 }
 
-/// Makes rates from the counts of connections, and the status line from rates.
+/// The previous measurement, from which rates and the status line are made.
 struct ShareStatus {
     private var previous: [Int: SendingSummary] = [:]
 
-    /// The rates since the summaries before, by viewer.
+    /// Returns the rates since the previous summaries.
     mutating func rates(for summaries: [Int: SendingSummary]) -> ShareRates {
         var rates = ShareRates()
         for (viewer, summary) in summaries.sorted(by: { $0.key < $1.key }) {
-            // Size and frames are the content's; the bits are those of all media.
+            // Size and frame rate are the content's, and the bitrate is that of all media.
             guard let video = summary.video, let before = previous[viewer], summary.time > before.time else { continue }
             let seconds = (summary.time - before.time) / .seconds(1)
             let frames = (Double(video.framesSent) - Double(before.video?.framesSent ?? 0)) / seconds
@@ -65,7 +65,7 @@ struct ShareStatus {
         return rates
     }
 
-    /// The status line; this many of the connections are to servers.
+    /// Returns the status line. `places` is the number of publications.
     mutating func line(for summaries: [Int: SendingSummary], places: Int = 0) -> String {
         let rates = rates(for: summaries)
         guard rates.isKnown else { return "Sending …" }

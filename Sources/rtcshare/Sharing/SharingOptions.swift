@@ -8,7 +8,7 @@ internal import RTCSharePeerConnection
 internal import RTCShareTransport
 internal import RTCShareWireFormat
 
-/// The options of what is shared, how well and for how long. Each command places these groups in its own help.
+/// The options for the sources, quality and duration of a share. Each command places these groups in its own help.
 struct SharingOptions {
     var sources: SourceOptions
     var output: OutputOptions
@@ -25,17 +25,18 @@ struct SharingOptions {
         var contentHint: ContentHint { ContentHint(rawValue: rawValue) ?? .none }
     }
 
-    /// What the connection goes by that carries these media: `--max-bitrate` is the content's, the others come on top.
+    /// Returns the configuration of a connection with these media. `--max-bitrate` applies to the content, and the
+    /// bitrates of other media are added.
     func connectionConfiguration(for media: Set<SharedMedia>) -> Connection.Configuration {
         var configuration = Connection.Configuration()
         configuration.maxBitrate = maximumBitrate(for: media, content: .kilobitsPerSecond(quality.maxBitrate))
         configuration.peer.congestionDeviations = Deviations(without: quality.congestionWithout) ?? .all
-        // A room may have many viewers.
+        // A room can have many viewers.
         configuration.releasesHandshake = true
         return configuration
     }
 
-    /// What a connection may take on which the content takes `content`.
+    /// Returns the maximum bitrate of a connection on which the content has the bitrate `content`.
     func maximumBitrate(for media: Set<SharedMedia>, content: DataRate) -> DataRate {
         media.subtracting([.content]).reduce(content) { sum, media in
             let own = media == .contentAudio ? quality.audioBitrate.map(DataRate.kilobitsPerSecond) : nil
@@ -43,7 +44,6 @@ struct SharingOptions {
         }
     }
 
-    /// Opens what is shared; see ``OpenedSources``.
     func open(_ selection: SourceSelection, audioRemedy: String = "add AUDIO") throws -> OpenedSources {
         try OpenedSources(
             selection, maximumFrameRate: quality.maxFramerate,
@@ -52,21 +52,20 @@ struct SharingOptions {
         )
     }
 
-    /// Makes the film that is asked for. A service that is started again can ask nobody for another name, and what it
-    /// recorded before is kept.
+    /// Creates the recording, if one is requested. A restarted service can't ask for another name, so its recordings
+    /// are numbered and none is overwritten.
     func openFilm() throws(CommandFailure) -> FilmFile? {
         guard let record = output.record else { return nil }
         return try FilmFile(path: record, activity: "the share", isNumbered: ServiceManager.isPresent)
     }
 
-    /// The tokens that a source takes; nil where it takes none.
+    /// Returns the tokens for a source that needs them. Nil for any other source.
     func tokens(
         for source: SourceSpecification, remedy: String = BroadcastTokens.remedy
     ) throws -> BroadcastTokens? {
         if case .broadcast = source { try special.tokens.tokens(remedy: remedy) } else { nil }
     }
 
-    /// How the content's video is encoded.
     var parameters: VideoEncodingParameters {
         var parameters = VideoEncodingParameters(
             maxBitrate: .kilobitsPerSecond(quality.maxBitrate), maxFramerate: quality.maxFramerate,
@@ -77,16 +76,16 @@ struct SharingOptions {
     }
 }
 
-/// Limits of bitrate, frame rate and size, and the choice between them when bandwidth is short.
+/// The options for bitrate, frame rate and size, and for the property to keep at a low bitrate.
 struct QualityOptions: ParsableArguments {
-    /// The help of `--hint`, with the default for a command that begins a share.
+    /// Returns the help of `--hint`, with the default for a command that starts a share.
     static func hintHelp(default value: String? = nil) -> ArgumentHelp {
         ArgumentHelp(
             "What to keep when bandwidth is short: text and detail keep the video sharp, motion keeps it smooth."
                 + (value.map { " Default: \($0)." } ?? ""), valueName: "hint")
     }
 
-    /// The help of `--size`, in the same way.
+    /// Returns the help of `--size`, with the default in the same way.
     static func sizeHelp(default value: String? = nil) -> ArgumentHelp {
         ArgumentHelp(
             "Maximum video size, 16x16 to 16383x16383. Larger video is scaled down and keeps its shape."
@@ -114,7 +113,7 @@ struct QualityOptions: ParsableArguments {
 
     @OptionGroup var encoding: EncodingOptions
 
-    // For rtcbench, which measures the effect of each.
+    // These are for rtcbench, which measures the effect of each deviation.
     @Option(help: .hidden)
     var congestionWithout: [String] = []
 
@@ -132,7 +131,7 @@ struct QualityOptions: ParsableArguments {
     }
 }
 
-/// Recording, statistics and the duration of a share.
+/// The options for recording, statistics and the duration of a share.
 struct OutputOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -153,7 +152,7 @@ struct OutputOptions: ParsableArguments {
     func validate() throws { try FilmFile.validate(record) }
 }
 
-/// Options that only some sources need.
+/// The options that only some sources need.
 struct SpecialSourceOptions: ParsableArguments {
     @Flag(help: "Choose the screen or window again, even if a choice was saved (Wayland).")
     var choose = false
@@ -161,7 +160,7 @@ struct SpecialSourceOptions: ParsableArguments {
     @OptionGroup var tokens: BroadcastTokenOptions
 }
 
-/// The encoder of every video that a command sends.
+/// The options for the encoder of all sent video.
 struct EncodingOptions: ParsableArguments {
     @Flag(help: "Encode every frame with libvpx. Takes several times the CPU. Only for troubleshooting.")
     var noPartialUpdates = false

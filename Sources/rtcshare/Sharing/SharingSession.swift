@@ -6,47 +6,47 @@ internal import RTCShareMedia
 internal import RTCShareSDP
 internal import RTCShareTransport
 
-/// What `rtcshare offer` leaves for `rtcshare send`: the identity that the offer announced, where it listens, what relays
-/// for it, and what is to be shared.
+/// The session that `rtcshare offer` stores for `rtcshare send`: identity, local addresses, relayed addresses and
+/// sources.
 struct SharingSession: Codable, Sendable {
-    /// The layout of the file; another one is another program's.
+    /// The version of the file's layout. A file with another version belongs to another version of the program.
     private(set) var version = Self.currentVersion
     let createdAt: Date
-    /// Names the machine that made the offer: its ports are of no use elsewhere.
+    /// The id of the machine that made the offer. The local addresses are not usable on others.
     let host: String
-    /// Who shares, the identity that the offer announced, and where it listens.
+    /// The attendee, the identity in the offer, and the local addresses.
     let session: StoredSession
-    /// What `offer` was told to share.
+    /// The sources that were selected for `offer`.
     let sources: SourceSelection
 
-    /// Which paths may be taken, as `offer` was told.
+    /// The ICE transport policy that was selected for `offer`.
     let transportPolicy: String
-    /// Whether host names in the answer are looked up in DNS, as `offer` was told.
+    /// Whether host names in the answer are resolved by DNS, as selected for `offer`.
     let resolvesHostNames: Bool
-    /// The servers that `offer` asked, with their passwords.
+    /// The STUN and TURN servers of `offer`, with their passwords.
     let servers: [ICEServer.Source]
-    /// The relayed addresses in the offer, which their servers hold for `send`.
+    /// The relayed addresses in the offer, which their servers keep for `send`.
     let relays: [StoredRelay]
 
     static let currentVersion = 5
-    /// The viewer's browser gave up long before; the certificate is valid for longer than that.
+    /// The maximum age of a session. The viewer's browser times out long before, and the certificate expires later.
     static let maximumAge: TimeInterval = 24 * 3600
 
-    /// This machine's name for itself.
+    /// The id of this machine.
     static var thisHost: String {
         let id = try? String(contentsOfFile: "/etc/machine-id", encoding: .utf8)
         return id.map { $0.trimmed }.flatMap { $0.isEmpty ? nil : $0 }
             ?? ProcessInfo.processInfo.hostName
     }
 
-    /// Reads what ``encoded()`` wrote.
+    /// Decodes a session from the file's content.
     static func decode(_ data: Data) throws -> SharingSession { try JSONLayout.decoder.decode(Self.self, from: data) }
 
-    /// What the file holds.
+    /// Encodes the session for the file.
     func encoded() throws -> Data { try JSONLayout.encoder.encode(self) }
 }
 
-/// How a session's file is written.
+/// The format of a session's file.
 private enum JSONLayout {
     static var encoder: JSONEncoder {
         let encoder = JSONEncoder()
@@ -62,10 +62,10 @@ private enum JSONLayout {
     }
 }
 
-/// A session's file: mode 0600, locked while a `send` uses it, emptied of its secrets when it was used.
+/// The file of a session, with mode 0600. It is locked while a `send` uses it, and loses its secrets after that.
 final class SessionFile: Sendable {
     let path: String
-    /// The open file, which is locked until it is closed; -1 before.
+    /// The descriptor of the open file, which is locked until it is closed. -1 before.
     private let opened = Locked<Int32>(-1)
     private var descriptor: Int32 { opened.withLock { $0 } }
 
@@ -77,11 +77,11 @@ final class SessionFile: Sendable {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Of a file that may be a session, no more is read.
+    /// The maximum number of bytes that are read of a file that may be a session.
     private static let mostBytes = 1 << 20
     private static let newOffer = "rtcshare offer > offer.sdp"
 
-    /// `$XDG_STATE_HOME/rtcshare/session.json`, or the same under `~/.local/state`.
+    /// The path `$XDG_STATE_HOME/rtcshare/session.json`, or the same under `~/.local/state`.
     static var defaultPath: String {
         let state =
             folder("XDG_STATE_HOME") ?? (folder("HOME") ?? FileManager.default.homeDirectoryForCurrentUser.path)
@@ -93,20 +93,21 @@ final class SessionFile: Sendable {
         ProcessInfo.processInfo.environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil }
     }
 
-    /// What every layout of the file begins with.
+    /// The part that all layouts of the file have.
     private struct Layout: Codable {
         let version: Int
     }
 
-    /// What is left of a session that was used.
+    /// The content of a file whose session was used.
     private struct Tombstone: Codable {
         let usedAt: Date
-        /// The names of the offer's sections, by which its answer is known; nil in files of earlier versions.
+        /// The names of the offer's media sections, by which its answer is recognized. Nil in files of earlier
+        /// versions.
         var sections: [String]?
     }
 
-    /// Writes a session in place of what the file held.
-    /// - Throws: also for a file that is no session: somebody may still want it.
+    /// Replaces the content of the file by a session.
+    /// - Throws: An error also if the file is not a session, because it can be in use for something else.
     func store(_ session: SharingSession) throws(CommandFailure) {
         if let content = OpenFile.beginning(ofRegularFile: path, atMost: Self.mostBytes).map({ Data($0) }),
             !content.isEmpty, (try? JSONLayout.decoder.decode(Layout.self, from: content)) == nil,
@@ -127,13 +128,13 @@ final class SessionFile: Sendable {
         }
     }
 
-    /// Takes the session for this process alone, until the process ends.
+    /// Locks the file until this process ends, and reads the session.
     func take(now: Date = Date()) throws(CommandFailure) -> SharingSession {
         try open()
         return try read(now: now)
     }
 
-    /// Opens the file and locks it: what lies at the path from then on is another matter.
+    /// Opens and locks the file. Another file can replace it at the path after this.
     func open() throws(CommandFailure) {
         do throws(PrivateFile.Objection) {
             let new = try PrivateFile(path: path).open(O_RDWR)
@@ -148,7 +149,7 @@ final class SessionFile: Sendable {
         }
     }
 
-    /// The session that is in the opened file.
+    /// Reads the session in the opened file.
     func read(now: Date = Date()) throws(CommandFailure) -> SharingSession {
         let data: Data
         do {
@@ -177,7 +178,7 @@ final class SessionFile: Sendable {
             try: Self.newOffer)
     }
 
-    /// The failure of a session that was used with this answer; nil if it was not.
+    /// Returns the failure of a session that was used with this answer. Nil if it was not.
     func used(with answer: SessionDescription) -> CommandFailure? {
         let file = SessionFile(path: path)
         guard (try? file.open()) != nil, let data = try? OpenFile(lending: file.descriptor).readToEnd(),
@@ -187,9 +188,9 @@ final class SessionFile: Sendable {
         return failure(tombstone)
     }
 
-    /// Empties the file of its secrets: the session served its share.
+    /// Removes the secrets from the file after the session was used.
     ///
-    /// A newer offer's session may stand there by now: that one is left alone.
+    /// If a newer offer has replaced the file, this does nothing.
     func consume(_ offer: SessionDescription, now: Date = Date()) throws(CommandFailure) {
         var mine = stat()
         var present = stat()

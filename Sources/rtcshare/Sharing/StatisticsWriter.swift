@@ -6,16 +6,16 @@ internal import RTCShareMedia
 internal import RTCSharePeerConnection
 internal import RTCShareSignaling
 
-/// Writes statistics reports as JSON Lines, one report (an array of objects) a line, on a thread of its own: a pipe can make
-/// it wait. If no more can be written, that is said once, and all else continues.
+/// A writer of statistics reports as JSON Lines, with one report (an array of objects) per line. It uses a separate
+/// thread, because writing to a pipe can block. If writing fails, that is printed once, and the share continues.
 final class StatisticsWriter: Sendable {
     private struct State {
-        /// The reports of each second that wait to be written.
+        /// The reports of each second that are not written yet.
         var waiting: [[StatisticsReport]] = []
         var hasOmission = false
-        /// Whether no reports follow.
+        /// Whether no more reports follow.
         var isClosed = false
-        /// Whether the thread writes no more.
+        /// Whether the thread has ended.
         var hasEnded = false
         var failure: CommandFailure?
     }
@@ -25,12 +25,13 @@ final class StatisticsWriter: Sendable {
     private let name: String
     private let say: @Sendable (String) -> Void
 
-    /// The most seconds whose reports wait.
+    /// The maximum number of seconds whose reports wait to be written.
     static let limit = 8
-    /// How long reports can take to be written at the end.
+    /// The timeout for writing the last reports.
     private static let closingTime = Duration.seconds(3)
 
-    /// Writes to a file, in place of what it held, or to standard output for `-`; `activity` is what continues without it.
+    /// Opens a file for writing, which is truncated, or standard output for `-`. `activity` names in messages the work
+    /// that continues without statistics.
     init(
         path: String, activity: String, say: @escaping @Sendable (String) -> Void = { Terminal.shared.say($0) }
     ) throws(CommandFailure) {
@@ -60,12 +61,12 @@ final class StatisticsWriter: Sendable {
     }
 
     private static func open(_ path: String) throws(CommandFailure) -> OpenFile {
-        // Another file may be somebody's work. Pipes and devices are not read.
+        // Another file can be a person's work. Pipes and devices are not read.
         if let start = OpenFile.beginning(ofRegularFile: path, atMost: 1)?.first, start != UInt8(ascii: "[") {
             throw CommandFailure(
                 .cannotCreate, "\(path) exists already and has no statistics in it", try: "--stats with another file")
         }
-        // To open a pipe that nobody reads would wait for a reader.
+        // Without `O_NONBLOCK`, opening a pipe waits for a reader.
         let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0o644)
         guard descriptor >= 0 else {
             let reason = errno == ENXIO ? "no program reads this pipe" : systemMessage(errno, path: path)
@@ -86,7 +87,7 @@ final class StatisticsWriter: Sendable {
         mailbox.post { $0.isClosed = true }
     }
 
-    /// Appends the reports of a second, unless earlier ones could not be written. If too many wait, the oldest are left out.
+    /// Adds the reports of a second, unless writing has failed. If too many wait, the oldest are omitted.
     func write(_ reports: [StatisticsReport]) {
         let isFirstOmission = mailbox.post { state in
             guard state.failure == nil else { return false }
@@ -101,8 +102,8 @@ final class StatisticsWriter: Sendable {
         }
     }
 
-    /// Ends the statistics when all reports are written, or after a moment.
-    /// - Throws: why they ended before, or what keeps the last from being written.
+    /// Waits, for a limited time, until all reports are written, and ends the statistics.
+    /// - Throws: The earlier failure, or the reason why the last reports can't be written.
     func close() async throws(CommandFailure) {
         mailbox.post { $0.isClosed = true }
         await withTimeLimit(Self.closingTime) { [thread] in await thread.finish() }

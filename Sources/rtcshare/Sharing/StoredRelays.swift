@@ -5,21 +5,21 @@ internal import RTCSharePeerConnection
 internal import RTCShareTransport
 internal import RTCShareWireFormat
 
-/// The relayed addresses that `offer` leaves with their servers and `send` takes up.
+/// The relayed addresses that `offer` leaves allocated at their servers and `send` resumes.
 struct StoredRelays {
     private let kept: [RelayState]
     private let servers: [ICEServer]
     private let policy: ICETransportPolicy
     private let resolvesHostNames: Bool
-    /// When the first of them ends.
+    /// The time at which the first allocation expires.
     private let expiry: Date?
 
-    /// What most servers grant at most. Nobody extends it until `send` runs.
+    /// The maximum lifetime that most servers grant. Nothing refreshes the allocation until `send` runs.
     private static let longestLifetime = Duration.seconds(3600)
     private static let cure = "make a new offer, or use rtcshare send without --answer"
 
-    /// Has a connection ask for relayed addresses that can be left: over UDP, and for long. Returns what a person should
-    /// know of the servers that are left out.
+    /// Configures a connection for relayed addresses that can be handed over: over UDP, with a long lifetime. Returns a
+    /// message about servers that can't be used for that.
     static func prepare(_ configuration: inout Connection.Configuration) throws(CommandFailure) -> String? {
         configuration.peer.relayLifetime = longestLifetime
         let streams = configuration.iceServers.filter { $0.credentials != nil && $0.transport.isStream }
@@ -38,7 +38,7 @@ struct StoredRelays {
         return "Not asking \(names): \(reason). To share through it, use rtcshare send without --answer."
     }
 
-    /// What a session holds of them.
+    /// Restores the relayed addresses of a session.
     init(_ session: SharingSession, in file: SessionFile, now: Date = Date()) throws(CommandFailure) {
         let servers = session.servers.compactMap { try? ICEServer($0) }
         kept = session.relays.compactMap { $0.relay(servers: servers, now: now) }
@@ -54,7 +54,8 @@ struct StoredRelays {
         expiry = session.relays.map(\.expiresAt).min()
     }
 
-    /// Has a connection go by what `offer` was told. Addresses that the offer does not name are not asked for.
+    /// Configures a connection with the policy of `offer`. It does not allocate relayed addresses that are not in the
+    /// offer.
     func apply(to configuration: inout Connection.Configuration) {
         configuration.iceTransportPolicy = policy
         configuration.resolvesHostNames = resolvesHostNames
@@ -62,23 +63,24 @@ struct StoredRelays {
         configuration.iceServers = servers.filter { $0.credentials == nil }
     }
 
-    /// Has the connection of another viewer go by the same, and ask for relayed addresses of its own.
+    /// Configures another viewer's connection with the policy of `offer`, which allocates relayed addresses.
     func applyAnew(to configuration: inout Connection.Configuration) {
         configuration.iceTransportPolicy = policy
         configuration.resolvesHostNames = resolvesHostNames
         configuration.iceServers = servers
     }
 
-    /// Takes them up, and has STUN servers open the way meanwhile. Where this try fails, another one can still have them.
+    /// Resumes the relayed addresses, and queries the STUN servers at the same time. If this fails, another attempt can
+    /// still use the addresses.
     func resume(on connection: Connection) async throws(CommandFailure) {
         connection.setKeepsRelays(true)
         await connection.resume(kept)
         try await report(on: connection)
-        // What they tell is in the offer already: nobody waits for it.
+        // The offer has the resulting candidates already, so the call does not wait for them.
         Task { try? await connection.gather() }
     }
 
-    /// Says which of them are gone. Where nothing else may be used, that is the end.
+    /// Reports the relayed addresses that are lost. Throws if the policy allows no other route.
     private func report(on connection: Connection, now: Date = Date()) async throws(CommandFailure) {
         let isEnd = await !connection.hasRelayedCandidate && policy == .relay
         for report in await connection.serverReports() {

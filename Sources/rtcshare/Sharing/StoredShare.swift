@@ -5,7 +5,7 @@ internal import RTCShareSDP
 internal import RTCShareTransport
 internal import RTCShareWireFormat
 
-/// A share of the session that an earlier `offer` left, by whichever process takes it up.
+/// A share with the session of an earlier `offer`, which another process resumes.
 struct StoredShare {
     let answerPath: String
     let sessionPath: String?
@@ -15,13 +15,13 @@ struct StoredShare {
     /// Whether the share ends when the session's file is removed.
     var endsWithSession = false
 
-    /// Takes up the session of an earlier `offer`.
+    /// Runs the share from the answer to its end.
     func run() async throws {
-        // An answer on standard input is read only once it is clear that no picture is to come from there.
+        // Standard input is read for the answer only if no video comes from it.
         let typed = sharing.sources.selection
         if answerPath == "-" { try typed.checkStandardInput(answer: answerPath) }
         var taken: SessionFile.Match?
-        // Everything that can be wrong with the answer or the source is found before anything is used up.
+        // All problems of the answer and the sources are found before the session is consumed.
         let answer = try AnswerFile.read(answerPath) { answer, name in
             let found = try SessionFile.take(answeredBy: answer, path: sessionPath)
             try AnswerFile.check(answer, answers: found.offer, name: name)
@@ -48,13 +48,13 @@ struct StoredShare {
         try await share.run(on: connection, membership: membership) {
             try await connection.accept(answer: answer, to: offer)
         } consume: {
-            // Until here another try could need them.
+            // Before this, another attempt could need them.
             connection.setKeepsRelays(false)
             try await WorkerThread.run(named: "session file") { () throws(CommandFailure) in try file.consume(offer) }
         }
     }
 
-    /// Opens the sockets that the offer named, and takes up what relayed to them.
+    /// Opens the sockets at the addresses in the offer, and resumes the relayed addresses.
     private func connection(
         for stored: SharingSession, sending media: Set<SharedMedia>, in file: SessionFile
     ) async throws -> (Connection, forOthers: Connection.Configuration) {
@@ -62,7 +62,7 @@ struct StoredShare {
         let relays = try StoredRelays(stored, in: file)
         var others = configuration
         relays.applyAnew(to: &others)
-        // Where the offer listened, and nowhere else.
+        // Other viewers' connections use only the addresses in the offer.
         others.addresses = Array(Set(stored.session.addresses.map(\.ip)))
         relays.apply(to: &configuration)
         let connection: Connection

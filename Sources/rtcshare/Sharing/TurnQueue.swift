@@ -1,17 +1,17 @@
 internal import RTCShareContentShare
 
-/// Runs one body after the other, in the order of the calls.
+/// A queue that runs closures one after the other, in the order of the calls.
 @SharingActor final class TurnQueue {
     private var isTaken = false
     private(set) var waiting: [CheckedContinuation<Void, Never>] = []
 
     nonisolated init() {}
 
-    /// Calls `body` when the bodies of all earlier calls have returned.
+    /// Calls `body` after the bodies of all earlier calls have returned.
     func run<Result>(_ body: @SharingActor () async throws -> Result) async rethrows -> Result {
         if isTaken { await withCheckedContinuation { waiting.append($0) } }
         isTaken = true
-        // A turn that others wait for is handed on, so that no later call comes before them.
+        // The turn is passed on directly to a waiting call, so that no later call comes first.
         defer { if waiting.isEmpty { isTaken = false } else { waiting.removeFirst().resume() } }
         return try await body()
     }

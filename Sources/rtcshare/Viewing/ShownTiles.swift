@@ -1,26 +1,26 @@
 internal import RTCShareContentShare
 
-/// Which tiles a window shows where, and what its title says: a rule book without a window.
+/// The tiles that a window shows, their positions, and its title, as a value without a window.
 struct ShownTiles: Sendable {
-    /// Oldest first.
+    /// The tiles, oldest first.
     private var tiles: [VideoTileState] = []
-    /// Whose picture was large last.
+    /// The name of the attendee whose tile was large last.
     private var name: String?
-    /// Whether the sender answers.
+    /// Whether the sender responds.
     var isConnected = true
-    /// Whether the sound is off.
+    /// Whether audio playback is muted.
     var isMuted = false
 
-    /// The content that came last; where there is none, the first picture of an attendee.
+    /// The large tile: the newest content, or the first tile if there is no content.
     var large: VideoTileState? { tiles.last(where: \.isContent) ?? tiles.first }
 
-    /// An attendee's own picture beside it: that of whoever shares, or else the first.
+    /// The tile in the corner: the camera of the attendee whose tile is large, or the first camera of another one.
     var corner: VideoTileState? {
         let others = tiles.filter { !$0.isContent && $0.tileID != large?.tileID }
         return others.first { $0.attendeeID.base == large?.attendeeID.base } ?? others.first
     }
 
-    /// A tile came, or is another one than it was.
+    /// Adds or changes a tile.
     mutating func update(_ tile: VideoTileState) {
         if let index = tiles.firstIndex(where: { $0.tileID == tile.tileID }) {
             tiles[index] = tile
@@ -35,7 +35,7 @@ struct ShownTiles: Sendable {
         name = large?.attendeeID.name ?? name
     }
 
-    /// Who is to be seen, and how that stands.
+    /// The title: the name of the attendee, and the state of the video.
     var title: String {
         var states: [String] = []
         if let large {

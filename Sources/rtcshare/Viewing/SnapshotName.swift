@@ -1,9 +1,9 @@
 internal import FoundationEssentials
 internal import Glibc
 
-/// What a picture is called that is taken while a share is viewed.
+/// The default name of a saved frame.
 enum SnapshotName {
-    /// `rtcshare-20251125-170542.png` in the folder that the program was started in; with a number where there is one already.
+    /// Returns `rtcshare-20251125-170542.png` in the working directory, with a number if that file exists.
     static func path(at date: Date, isTaken: (String) -> Bool) -> String {
         let base = "rtcshare-\(date.dayAndTimeInName)"
         let names = [base + ".png"] + (2...99).map { "\(base)-\($0).png" }

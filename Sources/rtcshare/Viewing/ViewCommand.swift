@@ -48,7 +48,7 @@ struct ViewCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Janus") var publishers: PublisherOptions
 
-    /// The offer to answer, and what to do with the share.
+    /// The options for the offer, and for the received media.
     struct WatchingOptions: ParsableArguments {
         @Option(
             help: ArgumentHelp("Answer this SDP offer, - for standard input.", valueName: "file"), completion: .file())
@@ -94,7 +94,7 @@ struct ViewCommand: AsyncParsableCommand {
         var whepTokenFile: String?
     }
 
-    /// The attendees of a Janus room to watch.
+    /// The options for the attendees of a Janus room to watch.
     struct PublisherOptions: ParsableArguments {
         @Option(
             name: .customLong("janus-publisher"),
@@ -134,7 +134,7 @@ struct ViewCommand: AsyncParsableCommand {
         }
     }
 
-    /// Watches what a link leads to.
+    /// Watches the share of a link.
     private func play(_ url: String, _ configuration: Connection.Configuration) async throws {
         let token = try token()
         guard Self.isLink(url) else {
@@ -153,7 +153,7 @@ struct ViewCommand: AsyncParsableCommand {
         ["http://", "https://"].contains { url.lowercased().hasPrefix($0) && url.count > $0.count }
     }
 
-    /// Watches what is published in a room.
+    /// Watches media that are published in a Janus room.
     private func subscribe(at url: String, _ configuration: Connection.Configuration) async throws {
         let credentials = try room.credentials()
         let room = JanusID(room.room ?? "")
@@ -168,7 +168,7 @@ struct ViewCommand: AsyncParsableCommand {
         }
     }
 
-    /// Watches what comes over sessions that need nobody's answer.
+    /// Watches with players, which connect without an answer from a person.
     private func watch(_ makePlayer: @escaping @Sendable () async throws -> any SharePlayer) async throws {
         let first = try await makePlayer()
         let prepared = Locked<(any SharePlayer)?>(first)
@@ -204,7 +204,7 @@ struct ViewCommand: AsyncParsableCommand {
             window: try await window(session))
     }
 
-    /// The window, if one is wanted. That there can be none is found before the presenter sees a viewer.
+    /// Returns the window, if one is wanted. Errors are found before the presenter sees a viewer.
     private func window(_ session: AttendeeSession) async throws -> ViewWindow? {
         let keepsFile = watching.record != nil || watching.snapshot != nil
         let environment = ProcessInfo.processInfo.environment
@@ -229,7 +229,7 @@ struct ViewCommand: AsyncParsableCommand {
         _ offer: SessionDescription, name: String, _ configuration: Connection.Configuration
     ) async throws {
         var configuration = configuration
-        // The sender connects when its person has the answer: that can take them a while.
+        // The sender connects after a person passes the answer on, which can take hours.
         configuration.connectTimeout = .seconds(24 * 3600)
         let servers = configuration.iceServers
         let interruption = Interruption()
@@ -240,7 +240,7 @@ struct ViewCommand: AsyncParsableCommand {
             let gathered: Void? = try await interruption.result { [connection = session.connection, network] in
                 try await network.gather(on: connection, servers: servers)
             }
-            // The viewing ends by the same signal.
+            // The same signal ends the viewing.
             guard gathered != nil else { return }
             let answer: SessionDescription
             do {
@@ -249,10 +249,10 @@ struct ViewCommand: AsyncParsableCommand {
                 throw PastedDescription.failure(error, with: offer, .offer, name: name)
             }
             let closes = watching.stats != "-"
-            // A pipe that is full holds up nothing but this.
+            // On a full pipe, only this thread blocks.
             try await WorkerThread.run(named: "standard output") { () throws(CommandFailure) in
                 try StandardStreams.writeData(answer.description)
-                // Whoever reads the answer from a pipe waits for its end, and only then connects.
+                // A program that reads the answer from a pipe reads to its end before it connects.
                 if closes { StandardStreams.closeOutput() }
             }
         }

@@ -1,4 +1,4 @@
-/// What a key does in the window of `view`.
+/// The effect of a key in the window of `view`.
 enum ViewKey: Sendable, Hashable, CaseIterable {
     case toggleFullScreen
     case leaveFullScreen
@@ -7,7 +7,7 @@ enum ViewKey: Sendable, Hashable, CaseIterable {
     case takeSnapshot
     case quit
 
-    /// What the key is for that stands for `character`; nil where it is for nothing.
+    /// Returns the effect of the key for `character`. Nil if it has none.
     init?(_ character: Character) {
         guard let key = Self.allCases.first(where: { $0.character == character }) else { return nil }
         self = key
@@ -24,6 +24,6 @@ enum ViewKey: Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// What a person is told of them.
+    /// The keys in the output of `view`.
     static let help = "Keys in the window: f full screen, 1 actual size, m mute, s save a frame, q quit."
 }

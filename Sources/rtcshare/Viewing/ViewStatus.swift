@@ -4,7 +4,7 @@ internal import RTCShareContentShare
 internal import RTCShareMedia
 internal import RTCSharePeerConnection
 
-/// Makes the status line of `view` out of its reports.
+/// The previous report of `view`, from which the status line is made.
 struct ViewStatus {
     private struct Count {
         let time: Double
@@ -13,7 +13,7 @@ struct ViewStatus {
         let renderDelay: Duration
         let processorTime: Duration
 
-        /// `large` is the index of the receiver of the large tile.
+        /// Reads the counts of a report. `large` is the index of the large tile's receiver.
         init(_ report: StatisticsReport, large: Int, processorTime: Duration) {
             let screen = report.inboundRTP[large]?.screen
             time = report.timestamp / 1000
@@ -26,7 +26,8 @@ struct ViewStatus {
 
     private var previous: Count?
 
-    /// The line for the time since the previous report, or why the video is paused; nil before the second report.
+    /// Returns the line for the time since the previous report, or the reason why the video is paused. Nil before the
+    /// second report.
     mutating func line(
         for report: StatisticsReport, large: Int, processorTime: Duration, pauseState: VideoTileState.PauseState
     ) -> String? {

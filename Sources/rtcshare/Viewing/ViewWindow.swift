@@ -7,30 +7,31 @@ internal import RTCSharePeerConnection
 internal import RTCSharePlayback
 internal import RTCShareVideoCoding
 
-/// The window of `view`: opens with the first picture, shows the content large and an attendee's own picture in its corner,
-/// plays what is heard, and does what its keys say.
+/// The window of `view`. It opens with the first frame, shows the content in a large view and a camera in the corner,
+/// plays the audio, and handles keys.
 @SharingActor final class ViewWindow {
-    /// Whether without it there is nothing to be had of the view.
+    /// Whether the view fails without the window.
     private let isRequired: Bool
     private let large = VideoView()
     private let corner = VideoView()
     private var session: AttendeeSession
     private var player: SoundPlayer
     private var tiles = ShownTiles()
-    /// The tiles that the views are bound to.
+    /// The tiles to which the views are bound.
     private var largeTile: Int?
     private var cornerTile: Int?
     private var window: VideoWindow?
-    /// The tile that the window has its size of.
+    /// The tile whose size the window has.
     private var sizedTile: Int?
     private var hasFailed = false
     private var tasks: [Task<Void, Never>] = []
     private var status = ViewStatus()
-    /// Tells that the window is to be brought up to date.
+    /// The stream that causes the window to update.
     private let changes: AsyncStream<Void>
     private let changed: AsyncStream<Void>.Continuation
 
-    /// A window of what `session` sees. Where it can't be opened, that ends the view if it `isRequired`, and else is told.
+    /// Creates a window for the media of `session`. If it can't open, the view fails if it `isRequired`. Otherwise the
+    /// error is printed.
     init(_ session: AttendeeSession, isRequired: Bool) {
         self.isRequired = isRequired
         self.session = session
@@ -44,7 +45,7 @@ internal import RTCShareVideoCoding
         }
     }
 
-    /// Shows and plays what comes of this session from now on.
+    /// Shows and plays the media of this session from now on.
     func attend(_ session: AttendeeSession) async {
         let before = player
         if self.session !== session {
@@ -62,14 +63,14 @@ internal import RTCShareVideoCoding
         changed.yield()
     }
 
-    /// Whether a window is wanted: as the person says, or else where it can be seen and nothing is kept in a file.
+    /// Returns whether to open a window. The default is to open one if there is a display and no file is written.
     nonisolated static func isWanted(flag: Bool?, keepsFile: Bool, environment: [String: String]) -> Bool {
         let hasDisplay = ["DISPLAY", "WAYLAND_DISPLAY"].contains { !(environment[$0] ?? "").isEmpty }
         return flag ?? (hasDisplay && !keepsFile)
     }
 
-    /// Shows what comes from now on. `end` is called where its person has seen enough, or, with an error, where it can't
-    /// be shown and has to be.
+    /// Shows the received media from now on. `end` is called if the person closes the window, or with an error if a
+    /// required window can't open.
     func start(end: @escaping @Sendable ((any Error)?) -> Void) {
         let updates = Task { [self] in
             for await _ in changes { await bringUpToDate(end) }
@@ -80,7 +81,7 @@ internal import RTCShareVideoCoding
         tasks = [updates, status]
     }
 
-    /// Closes the window, and plays nothing more.
+    /// Closes the window and stops playback.
     func stop() async {
         changed.finish()
         for task in tasks { task.cancel() }
@@ -91,7 +92,7 @@ internal import RTCShareVideoCoding
         Terminal.shared.finishStatus()
     }
 
-    /// Adds the counts of screen and speakers, and the time of processors, to a report.
+    /// Adds the counts of screen and speakers, and the processor time, to a report.
     func addPlayback(to report: inout StatisticsReport) {
         report.add(sounds: session.sounds, playedBy: player)
         for (tile, view) in [(largeTile, large), (cornerTile, corner)] {
@@ -100,7 +101,7 @@ internal import RTCShareVideoCoding
         report.add(ProcessorFacts(), to: StatisticsReport.transportID)
     }
 
-    /// The members of `transport` that a connection does not know.
+    /// The members of `transport` that a connection does not have.
     private struct ProcessorFacts: Encodable {
         let processorTime = ProcessTime.total
         let windowProcessorTime = VideoWindow.processorTime
@@ -120,7 +121,7 @@ internal import RTCShareVideoCoding
     /// Shows a tile that was added or has changed.
     func update(_ tile: VideoTileState) { change { $0.update(tile) } }
 
-    /// Shows a tile no more.
+    /// Stops showing a tile.
     func remove(_ tile: VideoTileState) { change { $0.remove(tile) } }
 
     private func change(_ body: (inout ShownTiles) -> Void) {
@@ -136,7 +137,7 @@ internal import RTCShareVideoCoding
         if let old { session.tiles.unbind(view, fromTile: old) }
         view.clear()
         player.synchronize(view, with: tile?.attendeeID)
-        // That a decoder can't be made is told by whoever else binds to the tile.
+        // The viewing binds to the tile too, and reports a decoder that can't be created.
         if let tile { try? session.tiles.bind(view, toTile: tile.tileID) }
     }
 
@@ -163,7 +164,7 @@ internal import RTCShareVideoCoding
             sizedTile = tile.tileID
             tasks.append(handling)
             Terminal.shared.say(ViewKey.help)
-            // What changed while it was opened.
+            // The window must show changes that were made while it opened.
             changed.yield()
         } catch {
             fail(error, end)

@@ -7,25 +7,25 @@ internal import RTCSharePeerConnection
 internal import RTCShareSignaling
 internal import RTCShareVideoCoding
 
-/// A view under way: shows tiles to a person, records, and keeps the newest picture.
+/// A view of a share: shows tiles, records them, and keeps the newest frame.
 @SharingActor final class Viewing {
-    /// What was seen of the main picture, which is the content where there is one.
+    /// The counts of the main tile, which is the content if there is any.
     struct Seen: Sendable {
         var connected: ContinuousClock.Instant?
         var firstPicture: ContinuousClock.Instant?
         var frames = 0
         var size: PixelSize?
-        /// Blocks of sound, of 20 ms each.
+        /// The number of audio blocks of 20 ms.
         var soundBlocks = 0
     }
 
     fileprivate enum Occurrence: Sendable {
-        /// The connection of the session has this state.
+        /// The state of the session's connection changed.
         case state(ConnectionState)
-        /// A player's session has begun, or failed to.
+        /// A player started a session, or failed to.
         case opened((any Error)?)
         case firstPicture
-        /// The presenter has not admitted this viewer yet.
+        /// The viewer waits for the presenter's admission.
         case waiting
         case failed(any Error)
         case interrupted
@@ -33,35 +33,34 @@ internal import RTCShareVideoCoding
         case second
     }
 
-    /// The present session.
     private var session: AttendeeSession
     private var listener: ViewListener?
-    /// Reports the states of its connection.
+    /// The task that reports the states of the session's connection.
     private var states: Task<Void, Never>?
-    /// The player that gives the session; nil where descriptions do.
+    /// The player of the session. Nil if descriptions connect it.
     private var player: (any SharePlayer)?
     private let snapshot: String?
-    /// Whether the snapshot is reported where the other files are.
+    /// Whether the snapshot is reported with the other files.
     private let saysSnapshot: Bool
     private let statistics: StatisticsWriter?
     private let film: FilmFile?
-    /// Counted on the threads of decoders.
+    /// The counts, which the decoders' threads change.
     private nonisolated let seen = Locked(Seen())
     private nonisolated let mainTile = Locked<Int?>(nil)
     private nonisolated let picture = SnapshotSink()
-    /// Gets each picture of the main tile, beside the rest.
+    /// An additional sink for frames of the main tile.
     private nonisolated let observer: (any VideoSink)?
     fileprivate let window: ViewWindow?
     private let occurrences: AsyncStream<Occurrence>
     fileprivate nonisolated let continuation: AsyncStream<Occurrence>.Continuation
 
-    /// Checks the files on the caller's thread.
+    /// Creates a view, and checks its files on the caller's thread.
     nonisolated init(
         session: AttendeeSession, record: String? = nil, snapshot: String? = nil, replacesSnapshot: Bool = false,
         saysSnapshot: Bool = true, statistics: StatisticsWriter? = nil, observer: (any VideoSink)? = nil,
         window: ViewWindow? = nil
     ) throws(CommandFailure) {
-        // Better said now than when what was to be kept is gone.
+        // An error is better now than after the media were received.
         for path in [record, snapshot].compactMap({ $0 }) { try Self.checkWritable(path) }
         if let snapshot, !replacesSnapshot, FileManager.default.fileExists(atPath: snapshot) {
             throw CommandFailure(explaining: MediaFileError.alreadyExists(path: snapshot))
@@ -78,7 +77,7 @@ internal import RTCShareVideoCoding
         film = if let record { try FilmFile(path: record, activity: "viewing") } else { nil }
     }
 
-    /// Finds what is in the way of a file before there is anything to write.
+    /// Throws if a file can't be written, before there is anything to write.
     private nonisolated static func checkWritable(_ path: String) throws(CommandFailure) {
         let folder = URL(filePath: path).deletingLastPathComponent().path
         var isFolder = false
@@ -91,11 +90,11 @@ internal import RTCShareVideoCoding
         }
     }
 
-    /// What was seen so far.
+    /// The counts up to now.
     nonisolated var summary: Seen { seen.withLock { $0 } }
 
-    /// Views until the sender leaves, the time is over or the person has seen enough. `connect` takes the descriptions,
-    /// once there is somebody to see what comes of it.
+    /// Runs until the sender leaves, the duration is over or the person stops it. `connect` exchanges descriptions,
+    /// after the view is ready for media.
     func run(duration: Double?, interruption: Interruption, connect: () async throws -> Void) async throws {
         await attend(session)
         try await run(interruption) {
@@ -104,15 +103,15 @@ internal import RTCShareVideoCoding
         }
     }
 
-    /// Views what players give, one after the other: the session of a server that was restarted is begun again. `begun` is
-    /// called when the first one has begun.
+    /// Runs with the sessions of players, one after the other. If a server restarts, a new player connects. `begun` is
+    /// called after the first session starts.
     func run(
         duration: Double?, interruption: Interruption, begun: () -> Void,
         player makePlayer: @escaping @Sendable () async throws -> any SharePlayer
     ) async throws {
         try await run(interruption) {
             var opening = open(makePlayer, patience: .zero)
-            // Before the session is left: none begins after that.
+            // This comes before the session is left, so that no session starts after that.
             defer { opening.cancel() }
             try await follow(duration: duration, begun: begun) {
                 opening = self.open(makePlayer, patience: Self.restartPatience)
@@ -127,7 +126,7 @@ internal import RTCShareVideoCoding
             try await body()
         } catch {
             await finish(watchers)
-            // What was seen before the failure is kept; the failure is thrown, not an error of keeping it.
+            // Received media are kept in spite of the failure. The failure is thrown, and not an error of keeping them.
             try? await keep()
             throw error
         }
@@ -135,13 +134,13 @@ internal import RTCShareVideoCoding
         try await keep()
     }
 
-    /// How long a server can take to restart, and the pause between two tries.
+    /// The time that a server has to restart, and the pause between two attempts.
     private static let restartPatience = Duration.seconds(300)
     private static let restartPause = Duration.seconds(2)
-    /// How long leaving a server can take.
+    /// The timeout for leaving a server.
     private static let leavingTime = Duration.seconds(5)
 
-    /// Sees this session from now on.
+    /// Receives the media of this session from now on.
     private func attend(_ session: AttendeeSession) async {
         let listener = ViewListener(self, session)
         mainTile.withLock { $0 = nil }
@@ -157,7 +156,7 @@ internal import RTCShareVideoCoding
         if let film { session.recordReceived(to: film.recorder) }
     }
 
-    /// Begins a session, and tries it again within `patience` where it may succeed later.
+    /// Starts a session. Failures that can be temporary are retried for the time `patience`.
     private func open(
         _ makePlayer: @escaping @Sendable () async throws -> any SharePlayer, patience: Duration
     ) -> Task<Void, Never> {
@@ -207,7 +206,7 @@ internal import RTCShareVideoCoding
         ]
     }
 
-    /// Follows what happens. `reopen` begins a session that was lost again, where that can be done.
+    /// Handles events. `reopen` starts a new session after one was lost.
     private func follow(
         duration: Double?, begun: () -> Void = {}, reopen: (() -> Void)? = nil
     ) async throws {
@@ -259,7 +258,7 @@ internal import RTCShareVideoCoding
                 isOpening = false
                 if !hasBegun { begun() }
                 hasBegun = true
-                // Its end was not followed while it began.
+                // The end of a session was not handled while it started.
                 let state = session.state
                 guard state.isOver else { continue }
                 previous = .new
@@ -278,7 +277,7 @@ internal import RTCShareVideoCoding
         }
     }
 
-    /// After how many seconds without a picture that is said.
+    /// The number of seconds without a frame after which that is printed.
     private static let patience = 3
 
     private func report() async -> StatisticsReport {
@@ -305,7 +304,7 @@ internal import RTCShareVideoCoding
             "Video \(tile.tileID) is added: \(tile.isContent ? "screen" : "camera") of \(tile.attendeeID.name), "
                 + "\(tile.size).")
         do {
-            // The content is what a viewer is here for; before it comes, or where there is none, it is the first tile.
+            // The main tile is the content. Until there is content, it is the first tile.
             mainTile.withLock { if tile.isContent || $0 == nil { $0 = tile.tileID } }
             try session.tiles.bind(TileSink(tile: tile.tileID, viewing: self), toTile: tile.tileID)
         } catch {
@@ -322,7 +321,7 @@ internal import RTCShareVideoCoding
         }
     }
 
-    /// Counts a frame of the main tile, and keeps it.
+    /// Counts and keeps a frame of the main tile.
     fileprivate nonisolated func receive(_ frame: VideoFrame, ofTile tile: Int) {
         guard mainTile.withLock({ $0 }) == tile else { return }
         let isFirst = seen.withLock { seen in
@@ -341,7 +340,7 @@ internal import RTCShareVideoCoding
     }
 }
 
-/// Reports the tiles and the sounds of a session to the viewing.
+/// An observer that passes the tiles and audio streams of a session to the viewing.
 @SharingActor private final class ViewListener: VideoTileObserver, RemoteSoundObserver {
     private let viewing: Viewing
     private let session: AttendeeSession
@@ -391,7 +390,7 @@ extension RemoteSound {
     fileprivate var words: String { "The audio of \(attendeeID.name)'s \(isContent ? "screen" : "microphone")" }
 }
 
-/// Hands the frames of a tile to the viewing.
+/// A sink that passes the frames of a tile to the viewing.
 private final class TileSink: VideoSink {
     private let tile: Int
     private let viewing: Viewing

@@ -1,7 +1,7 @@
 import RTCShareLocks
 import Testing
 
-/// What happened, in order, for a test to wait for: woken by each entry, never by the clock.
+/// The events in order. A test waits for entries, and each entry wakes it, never the clock.
 final class EventLog<Entry: Sendable>: Sendable {
     private struct State {
         var entries: [Entry] = []
@@ -20,7 +20,8 @@ final class EventLog<Entry: Sendable>: Sendable {
         for waiter in waiters { waiter.yield() }
     }
 
-    /// Returns the entries once they are as wanted. The suite's time limit ends a wait in vain.
+    /// Waits until the entries are as expected, and returns them. The suite's time limit ends a wait that has no
+    /// result.
     @discardableResult
     func wait(
         _ location: SourceLocation = #_sourceLocation, until condition: ([Entry]) -> Bool

@@ -7,7 +7,7 @@ import RTCShareTransport
 import RTCShareWireFormat
 import Testing
 
-/// Alice, who shares, and Bob, who views, over real sockets of the loopback interface.
+/// Alice, who shares, and Bob, who views, over real sockets on the loopback interface.
 struct Pair {
     let alice: AttendeeSession
     let bob: AttendeeSession
@@ -37,7 +37,7 @@ struct Pair {
         await bob.leave()
     }
 
-    /// What both ends have to say, for where something was waited for in vain.
+    /// Returns the state of both ends, for the message of a wait that had no result.
     func summary() async -> String {
         let names = [
             "framesSent", "framesEncoded", "keyFramesEncoded", "targetBitrate", "availableOutgoingBitrate",
@@ -54,7 +54,7 @@ struct Pair {
     }
 }
 
-/// What the sharing side's observers hear.
+/// The events of the sharing side's observer.
 final class ShareLog: ContentShareObserver {
     enum Event: Hashable {
         case didStart
@@ -71,7 +71,7 @@ final class ShareLog: ContentShareObserver {
     func contentShareSourceDidEnd(error: (any Error)?) { log.append(.sourceDidEnd(error.map { "\($0)" })) }
 }
 
-/// What the viewing side hears of tiles, and what it sees where it binds them.
+/// The tile events of the viewing side, and the frames of the tiles that it binds.
 final class TileLog: VideoTileObserver {
     struct Event: Hashable {
         enum Kind { case added, removed, paused, resumed, resized }
@@ -86,8 +86,8 @@ final class TileLog: VideoTileObserver {
     init(binding controller: VideoTileController?) { self.controller = controller }
 
     var kinds: [Event.Kind] { Self.withoutStalls(log.entries).map(\.kind) }
-    /// The same with a pause and its end, however often they came in a row, once: where the machine is so busy that not
-    /// even reports come, a share that goes on may seem to pause.
+    /// The kinds of events, with each sequence of a pause and its end only once. On a busy machine even reports are
+    /// late, so that a running share may seem to pause.
     var kindsWithPausesOnce: [Event.Kind] {
         kinds.reduce(into: []) { kinds, kind in
             kinds.append(kind)
@@ -95,7 +95,7 @@ final class TileLog: VideoTileObserver {
         }
     }
 
-    /// The same for a share that never pauses.
+    /// The kinds of events without pauses and their ends, for a share that never pauses.
     var kindsButPauses: [Event.Kind] { kinds.filter { $0 != .paused && $0 != .resumed } }
 
     func wait(_ location: SourceLocation = #_sourceLocation, for kind: Event.Kind, count: Int = 1) async
@@ -105,7 +105,7 @@ final class TileLog: VideoTileObserver {
         return Self.withoutStalls(events).last { $0.kind == kind }?.tile
     }
 
-    /// Nothing comes through for a while where the machine is busy: pauses for that, and their ends, are left out.
+    /// Removes pauses for a poor connection and their ends, which occur on a busy machine.
     private static func withoutStalls(_ events: [Event]) -> [Event] {
         var isStalled: [Int: Bool] = [:]
         return events.filter { event in
@@ -130,12 +130,12 @@ final class TileLog: VideoTileObserver {
     func videoTileSizeDidChange(_ tile: VideoTileState) { log.append(Event(kind: .resized, tile: tile)) }
 }
 
-/// Notes each picture.
+/// A sink that records each frame.
 final class PictureSink: VideoSink {
     struct Picture: Sendable {
         let attendee: AttendeeID
         let size: PixelSize
-        /// The number that the test pattern shows; nil of other pictures.
+        /// The number in the test pattern. Nil for other frames.
         let counter: Int?
         /// The mean luma.
         let luma: Double
@@ -164,7 +164,7 @@ final class PictureSink: VideoSink {
     }
 }
 
-/// What the viewing side hears.
+/// The audio events of the viewing side.
 final class SoundLog: RemoteSoundObserver {
     enum Event: Hashable {
         case added(String)
@@ -184,7 +184,7 @@ final class SoundLog: RemoteSoundObserver {
 
     func remoteSoundDidRemove(_ sound: RemoteSound) { log.append(.removed(sound.attendeeID.rawValue)) }
 
-    /// Returns once an attendee sounds like one tone for a tenth of a second: on a busy machine there may be breaks before.
+    /// Waits until an attendee's audio is one tone for a tenth of a second. On a busy machine, gaps can come before.
     func hear(_ frequency: Double, of attendee: String, _ location: SourceLocation = #_sourceLocation) async {
         await blocks.wait(location) { blocks in
             let newest = blocks.suffix(40).filter { $0.attendee == attendee }.suffix(5)
@@ -206,7 +206,7 @@ final class SoundLog: RemoteSoundObserver {
     }
 }
 
-/// The power of one frequency at 48 kHz against that of the whole sound (Goertzel); 1 for a pure tone.
+/// Returns the ratio of one frequency's power at 48 kHz to that of all audio (Goertzel). It is 1 for a pure tone.
 func share(of frequency: Double, in samples: [Float]) -> Double {
     let coefficient = 2 * cos(2 * .pi * frequency / 48_000)
     var last = 0.0
@@ -220,7 +220,7 @@ func share(of frequency: Double, in samples: [Float]) -> Double {
     return energy > 0 ? 2 * power / (energy * Double(samples.count)) : 0
 }
 
-/// A grey picture, without a counter.
+/// Returns a gray frame without a counter.
 func grey(_ width: Int, _ height: Int, luma: UInt8 = 128) -> VideoFrame {
     let buffer = PixelBuffer(size: PixelSize(width: width, height: height), format: .i420) { planes, _ in
         for (plane, value) in zip(planes, [luma, 128, 128]) {
@@ -230,7 +230,7 @@ func grey(_ width: Int, _ height: Int, luma: UInt8 = 128) -> VideoFrame {
     return VideoFrame(buffer: buffer, timestamp: .nanoseconds(MonotonicClock.now.nanoseconds))
 }
 
-/// The test pattern, running.
+/// Returns a running test pattern.
 func pattern(_ width: Int, _ height: Int) throws -> TestPatternSource {
     let source = try TestPatternSource(size: PixelSize(width: width, height: height), framesPerSecond: 15)
     try source.start()

@@ -4,12 +4,12 @@ import RTCShareMedia
 import RTCSharePeerConnection
 import Testing
 
-/// A room of alice's, and those who view, over real sockets of the loopback interface.
+/// A room of Alice's with viewers, over real sockets on the loopback interface.
 struct RoomFixture {
     let room: SharingRoom
     let sharing = ShareLog()
 
-    /// Somebody who views.
+    /// A viewer of the room.
     struct Seat {
         let viewer: RoomViewer
         let session: AttendeeSession
@@ -22,7 +22,7 @@ struct RoomFixture {
         room.contentShare.add(observer: sharing)
     }
 
-    /// Seats a viewer, and has it connect.
+    /// Adds a viewer and connects it.
     func seat(
         _ name: String, _ membership: RoomMembership = RoomMembership(), media: Set<SharedMedia> = [.content],
         connects: Bool = true
@@ -45,14 +45,14 @@ struct RoomFixture {
 }
 
 extension RoomMembership {
-    /// In a subgroup, and not in the main room.
+    /// Returns a membership of a subgroup without the main room.
     static func only(_ name: String) throws -> RoomMembership {
         try RoomMembership(onlySubgroups: [Subgroup(name)])
     }
 }
 
 extension TileLog {
-    /// Returns once so many more pictures were seen.
+    /// Waits until this many more frames were seen.
     func waitForPictures(_ count: Int = 3, _ location: SourceLocation = #_sourceLocation) async {
         await pictures.wait(count: pictures.entries.count + count, location)
     }

@@ -10,9 +10,9 @@ import Testing
 
 @testable import RTCShareSignaling
 
-@Suite("What an attacker tries at a share's server", .timeLimit(.minutes(2)))
+@Suite("Attacks on a share's server", .timeLimit(.minutes(2)))
 struct AttackTests {
-    @Test("Without the token, or with another, nobody gets in, and the answer takes its time")
+    @Test("A client with a wrong token or none is rejected, after a delay")
     func tokens() async throws {
         let share = try await ServerFixture()
         let offer = try await share.offer()
@@ -22,7 +22,7 @@ struct AttackTests {
             [("Authorization", "Bearer \(right)x")], [("Authorization", "Basic \(right)")],
             [("Authorization", right + " x")],
         ]
-        // At once: each answer waits for longer than the one before.
+        // The requests are sent at the same time. Each answer is delayed longer than the one before.
         try await withThrowingTaskGroup { group in
             for headers in wrong {
                 group.addTask {
@@ -38,7 +38,7 @@ struct AttackTests {
             try await group.waitForAll()
         }
         #expect(await share.server.viewers.isEmpty)
-        // The right one is taken bare, as Bearer and in the path.
+        // The correct token is accepted bare, as Bearer and in the path.
         for (path, headers) in [
             ("/whep", [("Authorization", "Bearer \(right)")]), ("/whep", [("Authorization", right)]),
             ("/whep", [("Authorization", "bearer \(right)")]), ("/whep/\(right)", []),
@@ -50,7 +50,7 @@ struct AttackTests {
         await share.end()
     }
 
-    @Test("A name that only leads here is no name of this server")
+    @Test("A foreign host name that resolves to this machine is rejected")
     func rebinding() async throws {
         let share = try await ServerFixture { $0.names = ["box.example"] }
         for host in ["evil.example", "evil.example:\(share.server.port)", "127.0.0.1.evil.example", ""] {
@@ -62,7 +62,7 @@ struct AttackTests {
         await share.end()
     }
 
-    @Test("A page of another site sees a share with its token alone, and none that has no token")
+    @Test("A page of another site can use a share only with its token, and no share without one")
     func origins() async throws {
         let share = try await ServerFixture()
         let offer = try await share.offer()
@@ -83,7 +83,7 @@ struct AttackTests {
         await open.end()
     }
 
-    @Test("Bodies and heads that are too long are refused")
+    @Test("Request bodies and heads that are too long are rejected")
     func oversize() async throws {
         let share = try await ServerFixture()
         #expect(try await share.post(String(repeating: "a", count: 128 * 1024 + 1)).status == 413)
@@ -97,7 +97,7 @@ struct AttackTests {
         await share.end()
     }
 
-    @Test("Who sends half a request is let go, and others are served meanwhile")
+    @Test("A client that sends half a request is disconnected, and others are served in the meantime")
     func slow() async throws {
         let share = try await ServerFixture()
         let limits = HTTPServer.Limits(requestTime: .milliseconds(300), idleTime: .milliseconds(300))
@@ -112,14 +112,14 @@ struct AttackTests {
         }
         let whole = try RawConnection(port: server.port)
         whole.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        // Each ends: the last after its answer, when no other request came.
+        // Each connection ends, the last one after its answer, because no other request arrives.
         for connection in halves { #expect(await !connection.read().contains("200 OK")) }
         #expect(await whole.read().contains("here"))
         await server.close()
         await share.end()
     }
 
-    @Test("A server listens at those addresses that the machine has, and fails without any")
+    @Test("A server listens on the given addresses that the machine has, and fails if it has none")
     func missingAddresses() async throws {
         let (missing, loopback) = (IPAddress.v4(0xC000_0201), IPAddress.v4(0x7F00_0001))
         let logger = Logger(label: "test")
@@ -135,7 +135,7 @@ struct AttackTests {
         await #expect(throws: IOError.self) {
             try await HTTPServer.start(addresses: [missing], ports: [0], tls: nil, logger: logger, respond: respond)
         }
-        // Of a link-local address the interface is told, too.
+        // A link-local address needs its interface.
         let addresses = try NetworkInterfaces.allAddresses().filter { $0.ip.isLinkLocal && !$0.ip.isV4 }
         for address in addresses.prefix(1) {
             let start = { (zone: String?) in
@@ -147,7 +147,7 @@ struct AttackTests {
         }
     }
 
-    @Test("Silent connections make room for another, and those of invited clients stay")
+    @Test("Silent connections are closed for new ones, and those of invited clients stay")
     func silentConnections() async throws {
         let share = try await ServerFixture()
         let server = try await HTTPServer.start(
@@ -158,7 +158,7 @@ struct AttackTests {
             response.isForInvited = request.target.segments == ["invited"]
             return response
         }
-        // Each has asked once: the server knows them in this order.
+        // Each connection sends one request, so that the server knows them in this order.
         func connect(asking target: String) async throws -> RawConnection {
             let connection = try RawConnection(port: server.port)
             connection.write("GET \(target) HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -175,11 +175,11 @@ struct AttackTests {
         await share.end()
     }
 
-    @Test("Offers that never connect take no more places than there are for such, and give them back")
+    @Test("Offers that never connect take a limited number of places, which are free again later")
     func neverConnecting() async throws {
         let share = try await ServerFixture {
             $0.maximumViewers = 1000
-            // However long the machine takes for all of them, none is given up meanwhile.
+            // No viewer times out, even if the machine is slow.
             $0.connectTimeout = .seconds(300)
         }
         let offer = try await share.offer(sounds: 0)
@@ -192,7 +192,7 @@ struct AttackTests {
         await share.end()
     }
 
-    @Test("Who does not connect in time is no viewer any more")
+    @Test("A viewer who does not connect in time is removed")
     func expiry() async throws {
         let share = try await ServerFixture { $0.connectTimeout = .milliseconds(200) }
         let answer = try await share.post(try await share.offer())
@@ -204,7 +204,7 @@ struct AttackTests {
         await share.end()
     }
 
-    @Test("An offer's type is looked at before the offer, however it is written", arguments: ["", ";", " ; ", "text"])
+    @Test("An offer's content type is checked before the offer, in any spelling", arguments: ["", ";", " ; ", "text"])
     func contentTypes(type: String) async throws {
         let share = try await ServerFixture()
         let answer = try await share.ask(
@@ -213,7 +213,7 @@ struct AttackTests {
         await share.end()
     }
 
-    @Test("A session is its viewer's alone: nobody guesses where it is")
+    @Test("The location of a session can't be guessed")
     func sessions() async throws {
         let share = try await ServerFixture()
         let offer = try await share.offer()
@@ -234,7 +234,7 @@ struct AttackTests {
     }
 
     @Test(
-        "No path leads to a file of the machine",
+        "No path of a request returns a file of the machine",
         arguments: [
             "/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/..%2f..%2fetc/passwd", "//etc/passwd",
             "/page/index.html",
@@ -253,7 +253,7 @@ struct AttackTests {
     }
 
     @Test(
-        "Nothing that is asked ends up in the headers of the answer",
+        "No part of a request appears in the headers of the answer",
         arguments: [
             "GET /%0d%0aSet-Cookie:%20a HTTP/1.1\r\nHost: localhost",
             "GET / HTTP/1.1\r\nHost: localhost\r\nOrigin: a\rSet-Cookie: a",
@@ -271,7 +271,7 @@ struct AttackTests {
         await share.end()
     }
 
-    @Test("Counts are for this machine, and for clients with the token", arguments: ["/metrics", "/health"])
+    @Test("Metrics are for programs on this machine and clients with the token", arguments: ["/metrics", "/health"])
     func watchers(_ path: String) async throws {
         let share = try await ServerFixture { $0.names = ["share.example"] }
         #expect(try await share.ask("GET", path).status == 200)
@@ -283,7 +283,7 @@ struct AttackTests {
         await share.end()
     }
 
-    @Test("Where requests are passed on to a share, counts take the token whatever a request says of itself")
+    @Test("Behind a proxy, metrics need the token, whatever headers a request has")
     func watchersBehindAProxy() async throws {
         let changes: [@Sendable (inout ViewerServer.Configuration) -> Void] = [
             { $0.publicURL = PublicURL("https://share.example") }, { $0.basePath = ["office"] },
@@ -299,7 +299,7 @@ struct AttackTests {
         }
     }
 
-    @Test("A wrong token is counted wherever it is shown, by the address that it comes from")
+    @Test("A wrong token in any place is counted for the address of its client")
     func guesses() async throws {
         let share = try await ServerFixture { $0.firstWait = .zero }
         let guess = try AccessToken("0123456789abcdefXYz")
@@ -311,7 +311,7 @@ struct AttackTests {
         await share.end()
     }
 
-    @Test("What a request says of its address counts behind a proxy of this machine alone")
+    @Test("A forwarded address is used only behind a proxy on this machine")
     func forwardedAddresses() async throws {
         for (isBehindProxy, header, address) in [
             (false, "203.0.113.9", "127.0.0.1"), (true, "203.0.113.9", "203.0.113.9"),
@@ -327,7 +327,7 @@ struct AttackTests {
     }
 
     @Test(
-        "A request that names no host, or two, is none",
+        "A request without a host or with two is rejected",
         arguments: ["", "Host: evil.example\r\nHost: localhost\r\n"])
     func hosts(lines: String) async throws {
         let share = try await ServerFixture()
@@ -337,7 +337,7 @@ struct AttackTests {
         await share.end()
     }
 
-    @Test("Requests at the same time take no more places than there are")
+    @Test("Requests at the same time do not exceed the number of places")
     func burst() async throws {
         let share = try await ServerFixture { $0.maximumViewers = 4 }
         let offer = try await share.offer()
@@ -350,10 +350,10 @@ struct AttackTests {
     }
 
     @Test(
-        "A viewer whose connection is being made when the share is locked, or ends, is not let in",
+        "A viewer who is connecting when the share is locked or ends is rejected",
         arguments: [true, false])
     func closedMeanwhile(isLocked: Bool) async throws {
-        // A server that never answers: the viewer waits for it for a second.
+        // The viewer waits a second for a server that never answers.
         let silent = try SilentPort()
         let stun = try ICEServer(urls: "stun:127.0.0.1:\(silent.port)")
         let share = try await ServerFixture { $0.connection.iceServers = [stun] }
@@ -366,7 +366,7 @@ struct AttackTests {
         await share.end()
     }
 
-    @Test("A viewer who is disconnected before the answer is told whether to try again", arguments: [true, false])
+    @Test("A viewer who is disconnected before the answer learns whether to retry", arguments: [true, false])
     func disconnectedMeanwhile(isKicked: Bool) async throws {
         let silent = try SilentPort()
         let stun = try ICEServer(url: "stun:127.0.0.1:\(silent.port)")
@@ -382,7 +382,7 @@ struct AttackTests {
         await share.end()
     }
 
-    @Test("An offer that can't be answered opens no connection, and asks no server for anything")
+    @Test("An offer that can't be answered opens no connection and sends no request to servers")
     func emptyOffer() async throws {
         let silent = try SilentPort()
         let stun = try ICEServer(urls: "stun:127.0.0.1:\(silent.port)")
@@ -395,7 +395,7 @@ struct AttackTests {
         await share.end()
     }
 
-    @Test("One address never takes all places of those who connect, nor the last quarter of all")
+    @Test("One address can't take all places of connecting viewers, nor the last quarter of all places")
     func placesOfOneAddress() async throws {
         let share = try await ServerFixture {
             $0.isBehindProxy = true
@@ -410,7 +410,7 @@ struct AttackTests {
         await share.end()
     }
 
-    @Test("The page may do nothing but show what this server sends")
+    @Test("The page's policy permits only resources of this server")
     func page() async throws {
         let share = try await ServerFixture()
         let response = try await share.ask("GET", "/")
@@ -424,7 +424,7 @@ struct AttackTests {
         await share.end()
     }
 
-    @Test("A policy for trustworthy origins alone is named to those alone: of others browsers complain")
+    @Test("A policy for trustworthy origins is sent only to those, because browsers warn of it elsewhere")
     func trustworthiness() async throws {
         let share = try await ServerFixture { $0.publicURL = PublicURL("https://share.example/office") }
         for (host, isNamed) in [("localhost", true), ("192.0.2.7:8080", false), ("share.example", true)] {

@@ -7,7 +7,7 @@ import Testing
 struct ConnectionRosterTests {
     private static func address(_ text: String) throws -> IPAddress { try #require(IPAddress(text)) }
 
-    @Test("Strangers of one network close their own oldest connection, and nobody else's")
+    @Test("New connections of strangers from one network close only that network's oldest one")
     func strangersOfOneNetwork() throws {
         var roster = ConnectionRoster<Int>(limit: 10, strangersPerNetwork: 2)
         #expect(roster.enter(0, from: try Self.address("192.0.2.9")) == .admitted(closing: nil))
@@ -21,7 +21,7 @@ struct ConnectionRosterTests {
         #expect(roster.count == 5)
     }
 
-    @Test("This machine's own connections are counted as no network: a proxy may have many clients")
+    @Test("Connections from this machine have no limit for their network, because a proxy has many clients")
     func loopback() throws {
         var roster = ConnectionRoster<Int>(limit: 4, strangersPerNetwork: 1)
         for number in 0..<4 {
@@ -30,7 +30,7 @@ struct ConnectionRosterTests {
         #expect(roster.enter(4, from: try Self.address("127.0.0.1")) == .admitted(closing: 0))
     }
 
-    @Test("The least needed connection makes room: silent strangers, then busy ones, then invited clients at rest")
+    @Test("Connections are closed in the order of silent strangers, busy ones and idle invited clients")
     func order() {
         var roster = ConnectionRoster<Int>(limit: 4, strangersPerNetwork: 4)
         for number in 0..<4 { #expect(roster.enter(number, from: nil) == .admitted(closing: nil)) }

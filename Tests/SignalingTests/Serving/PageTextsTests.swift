@@ -12,7 +12,7 @@ struct PageTextsTests {
         String(decoding: try #require(ViewerPage.file(path)).bytes, as: UTF8.self)
     }
 
-    /// A language's texts: strings, or strings by plural forms.
+    /// Returns a language's texts: strings, or strings by plural forms.
     private static func texts(_ path: String) throws -> [String: Any] {
         let source = try source(path)
         #expect(source.hasPrefix("export default {") && source.hasSuffix("};\n"), "\(path)")
@@ -20,7 +20,7 @@ struct PageTextsTests {
         return try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any], "\(path)")
     }
 
-    /// The names in braces.
+    /// Returns the names in braces.
     private static func placeholders(_ text: String) -> Set<String> {
         Set(text.matches(of: /\{(\w+)\}/).map { String($0.output.1) })
     }
@@ -51,7 +51,7 @@ struct PageTextsTests {
             switch path {
             case "languages/ja.js", "languages/zh.js": ["other"]
             case "languages/ru.js": ["few", "many", "one", "other"]
-            // Other forms are for millions, or equal.
+            // Other forms are for millions, or have the same text.
             default: ["one", "other"]
             }
         for (key, value) in try Self.texts(path) {
@@ -67,14 +67,14 @@ struct PageTextsTests {
         #expect(codes == Self.languages)
     }
 
-    @Test("The page asks for texts that exist, and no text is left over")
+    @Test("Each text that the page uses exists, and each text is used")
     func use() throws {
         let english = Set(try Self.texts("languages/en.js").keys)
         let sources = try ViewerPage.names.subtracting(Self.languages).filter { !$0.hasSuffix(".css") }.map(Self.source)
         let page = sources.joined()
         let asked = page.matches(of: /(?:\btext\(|data-text=|data-label=)"([^"]+)"/).map { String($0.output.1) }
         #expect(Set(asked).subtracting(english) == [])
-        // Others are put together from their beginnings, or belong to the server's own page.
+        // The keys of other texts are composed, or belong to the server's own page.
         let ends = ["title", "text", "asking", "paths", "picture"]
         let server = ["missing", "players", "host", "secret"]
         let left = english.filter { key in
@@ -87,7 +87,7 @@ struct PageTextsTests {
     }
 
     @Test(
-        "The first language that there is of those that a browser prefers",
+        "The first available language of a browser's preferences is used",
         arguments: [
             ("de-AT,de;q=0.9,en;q=0.8", "de"), ("DE", "de"), ("tr,fr-CA;q=0.5", "fr"), ("en;q=0.1, ja;q=0.9", "ja"),
             ("zh-Hant-TW", "zh-Hans"), ("pt-PT", "pt-BR"), ("de;q=0,es", "es"), ("tr", "en"), ("", "en"), ("*", "en"),
@@ -97,7 +97,7 @@ struct PageTextsTests {
         #expect(PageTexts.preferred([header[...]])["language"] == language)
     }
 
-    @Test("A reason without a text of its own is shown as the server has it, escaped")
+    @Test("A problem without its own text shows the server's detail, escaped")
     func detail() {
         let problem = ProblemDetails(.internalServerError, "a <b> & \"c\"")
         let response = ProblemPage.response(problem, root: "", texts: .preferred(["de"]))
@@ -107,7 +107,7 @@ struct PageTextsTests {
         #expect(page.contains("<code lang=\"en\" dir=\"ltr\">a &lt;b&gt; &amp; \"c\"</code>"))
     }
 
-    @Test("A language that no header names in its first 32 ranges is not looked for")
+    @Test("Languages after the first 32 ranges of a header are ignored")
     func manyRanges() {
         let header = String(repeating: "tr,", count: 32) + "de"
         #expect(PageTexts.preferred([header[...]])["language"] == "en")

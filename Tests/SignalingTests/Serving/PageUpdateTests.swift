@@ -13,12 +13,12 @@ import Testing
         return pages
     }
 
-    /// Returns after the messages that are due now.
+    /// Waits until the messages that are due were sent.
     private func settle() async {
         await withCheckedContinuation { continuation in SharingActor.post { continuation.resume() } }
     }
 
-    /// The states of the share that a page was sent, without signs of life.
+    /// Returns the states of the share that a page was sent, without heartbeats.
     private func states(_ page: AsyncStream<[UInt8]>) async -> [String] {
         var states: [String] = []
         for await message in page {
@@ -28,7 +28,7 @@ import Testing
         return states
     }
 
-    @Test("A pause, a resumption and a pause in one job are one message, of the last state")
+    @Test("A pause, a resumption and a pause in one job cause one message with the last state")
     func lastState() async throws {
         let share = try await ServerFixture()
         _ = try await share.post(try await share.offer())
@@ -43,7 +43,7 @@ import Testing
         await share.end()
     }
 
-    @Test("Viewers who connect at once are told to each page once")
+    @Test("Viewers who connect at the same time cause one message for each page")
     func crowd() async throws {
         let count = 100
         let share = try await ServerFixture()

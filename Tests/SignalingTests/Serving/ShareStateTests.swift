@@ -2,9 +2,9 @@ import Testing
 
 @testable import RTCShareSignaling
 
-@Suite("What pages are told of a share")
+@Suite("The states of a share for pages")
 struct ShareStateTests {
-    /// What the sources give, and what viewers see: in the main state, of the content and of the owner's own picture.
+    /// The facts of the sources, and for each view the states of the share, the content and the camera.
     struct Case: Sendable, CustomTestStringConvertible {
         let content: ShareState.Tile.State
         let own: ShareState.Tile.State
@@ -37,7 +37,7 @@ struct ShareStateTests {
             content: .live, own: .off, waiting: "waiting off off", sees: "live live off", seesNot: "live off off"),
     ]
 
-    @Test("A page is told of each picture as its viewer sees it", arguments: cases)
+    @Test("A page gets the state of each video as its viewer sees it", arguments: cases)
     func states(_ row: Case) {
         var facts = ShareState.Facts(name: "alice")
         facts.content = ShareState.Tile(stream: "alice#content", state: row.content)
@@ -51,7 +51,7 @@ struct ShareStateTests {
         }
     }
 
-    @Test("A share without a camera has no tile for one, and a message holds all of its state")
+    @Test("A share without a camera has no tile for it, and a message has the whole state")
     func message() {
         var facts = ShareState.Facts(name: "alice", viewers: 2, sound: true)
         facts.content = ShareState.Tile(stream: "alice#content", state: .live)

@@ -8,7 +8,7 @@ struct ViewerPageTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../../Sources/CViewerPage/page").standardizedFileURL
 
-    @Test("What is embedded is what lies in the folder, all of it")
+    @Test("All files of the page's directory are embedded, and no others")
     func embedded() throws {
         let names = try FileManager.default.subpathsOfDirectory(atPath: Self.folder.path).filter { $0.contains(".") }
         #expect(Set(names) == ViewerPage.names)
@@ -18,7 +18,7 @@ struct ViewerPageTests {
         }
     }
 
-    @Test("The page asks for what is there, and for nothing elsewhere")
+    @Test("The page only uses embedded files")
     func references() throws {
         for name in ViewerPage.names where name.hasSuffix(".js") || name.hasSuffix(".html") {
             let text = String(decoding: try #require(ViewerPage.file(name)).bytes, as: UTF8.self)

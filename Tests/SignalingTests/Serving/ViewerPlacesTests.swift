@@ -12,7 +12,8 @@ struct ViewerPlacesTests {
     private static let loopback = IPAddress.v4(0x7F00_0001)
     private static let now = Instant(nanoseconds: 1_000_000_000_000)
 
-    /// So many viewers of a network, and viewers away for so many seconds, by "0", "1" and so on.
+    /// Returns the given numbers of viewers of networks, and viewers who have been away for the given seconds, with
+    /// keys "0", "1" and so on.
     private static func holders(
         _ groups: (count: Int, network: IPAddress?, hasConnected: Bool)...,
         away: [Int: (seconds: Double, page: Bool)] = [:]
@@ -27,7 +28,7 @@ struct ViewerPlacesTests {
         return Dictionary(uniqueKeysWithValues: all.enumerated().map { (String($0.offset), $0.element) })
     }
 
-    /// Some holders, a client, and the outcome.
+    /// The holders of places, a client, and the expected result.
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var limit = 8
@@ -58,7 +59,7 @@ struct ViewerPlacesTests {
             testDescription: "the last quarter, of this machine", holders: holders((7, loopback, true)),
             client: loopback),
         Case(testDescription: "the last quarter, of an unknown client", holders: holders((7, nil, true)), client: nil),
-        // Those who connect.
+        // Connecting viewers.
         Case(testDescription: "31 of a network connect", limit: 1000, holders: holders((31, home, false))),
         Case(
             testDescription: "32 of a network connect", limit: 1000, holders: holders((32, home, false)),
@@ -99,7 +100,7 @@ struct ViewerPlacesTests {
             holders: holders((2, nil, true), (6, home, true), away: [0: (9, false)]), refusal: .networkFull),
     ]
 
-    @Test("A client gets a place if the share and its network have one left", arguments: cases)
+    @Test("A client gets a place if the share and the client's network have one left", arguments: cases)
     func check(_ row: Case) {
         let places = ViewerPlaces(limit: row.limit)
         do throws(ViewerPlaces.Refusal) {

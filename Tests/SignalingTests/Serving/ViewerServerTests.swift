@@ -13,7 +13,7 @@ import Testing
 
 @Suite("A share behind a link", .timeLimit(.minutes(2)))
 struct ViewerServerTests {
-    @Test("Who opens the link sees the share, and is gone when it leaves")
+    @Test("A viewer who opens the link sees the share, and is removed after leaving")
     func watch() async throws {
         let share = try await ServerFixture()
         let player = try await share.player()
@@ -29,7 +29,7 @@ struct ViewerServerTests {
         await share.end()
     }
 
-    @Test("All viewers are sent one encode, with the attendee's own picture encoded once, too")
+    @Test("All viewers are sent one encode of the content and one of the camera")
     func oneEncode() async throws {
         let share = try await ServerFixture { $0.media = [.content, .camera] }
         let camera = try TestPatternSource.testPattern(size: PixelSize(width: 128, height: 96))
@@ -57,7 +57,7 @@ struct ViewerServerTests {
         await share.end()
     }
 
-    @Test("A viewer who has to be let in sees nothing until then, and then at once")
+    @Test("A viewer who waits for admission sees the share only after it")
     func ask() async throws {
         let share = try await ServerFixture { $0.asksBeforeAdmitting = true }
         let player = try await share.player()
@@ -77,7 +77,7 @@ struct ViewerServerTests {
         await share.end()
     }
 
-    @Test("Who is sent away is gone; a locked share lets nobody else in, and leaves those alone who are there")
+    @Test("A kicked viewer is removed, and a locked share rejects new viewers and keeps the present ones")
     func kickAndLock() async throws {
         let share = try await ServerFixture()
         let (ann, bob) = (try await share.player(), try await share.player())
@@ -102,7 +102,7 @@ struct ViewerServerTests {
         await share.end()
     }
 
-    @Test("A share that is full says when to come back")
+    @Test("A full share answers with the time to retry after")
     func full() async throws {
         let share = try await ServerFixture { $0.maximumViewers = 1 }
         let player = try await share.player()
@@ -115,7 +115,7 @@ struct ViewerServerTests {
         await share.end()
     }
 
-    @Test("While there is nothing to see yet, a player is told to come back; once it is over, not to")
+    @Test("A player is told to retry before the share starts, and not to retry after its end")
     func notYetAndNoMore() async throws {
         let share = try await ServerFixture(shares: false)
         let offer = try await share.offer()
@@ -128,7 +128,7 @@ struct ViewerServerTests {
         await share.end()
     }
 
-    @Test("A link of a subgroup leads there and nowhere else")
+    @Test("A link of a subgroup gives only the membership of that subgroup")
     func subgroups() async throws {
         let share = try await ServerFixture()
         let design = try Subgroup("design")
@@ -148,7 +148,7 @@ struct ViewerServerTests {
         await share.end()
     }
 
-    @Test("Another way is found over the same session, and pictures go on")
+    @Test("An ICE restart finds another route in the same session, and frames continue")
     func restart() async throws {
         let share = try await ServerFixture()
         let session = try await AttendeeSession.receiving(
@@ -172,7 +172,7 @@ struct ViewerServerTests {
         try await session.connection.accept(answer: renewed, to: second)
         await pictures.wait(for: 30)
 
-        // What was, is no more.
+        // The previous entity tag is not valid any more.
         let stale = try await share.ask(
             "PATCH", location, [type, ("If-Match", response["ETag"] ?? "")], body: TrickleFragment.text(of: second))
         #expect(stale.status == 412)
@@ -182,7 +182,7 @@ struct ViewerServerTests {
         await share.end()
     }
 
-    @Test("Pages are told how the share stands, all of it each time")
+    @Test("Pages get the whole state of the share in each message")
     func events() async throws {
         let share = try await ServerFixture()
         let response = try await share.post(try await share.offer())
@@ -205,7 +205,7 @@ struct ViewerServerTests {
         await share.end()
     }
 
-    @Test("Pages are told when the source of the share gives no picture, and when nothing is shared to their viewers")
+    @Test("Pages get the states of a source without frames and of a share to other viewers")
     func sourceStates() async throws {
         let share = try await ServerFixture()
         let player = try await share.player()
@@ -218,7 +218,7 @@ struct ViewerServerTests {
         let track = try #require(await share.room.contentShare.videoTrack)
         track.isPaused = true
         #expect(await read("paused\",\"tiles").contains("\"state\":\"paused\""))
-        // The presenter's own pause, and its end, change nothing of that.
+        // The presenter's pause and its end do not change that.
         await share.server.setPaused(true)
         await share.server.setPaused(false)
         track.isPaused = false
@@ -235,7 +235,7 @@ struct ViewerServerTests {
         await share.end()
     }
 
-    @Test("Pages are told at once when the presenter's own picture is muted or stopped", .timeLimit(.minutes(1)))
+    @Test("Pages get the state of a muted or stopped camera immediately", .timeLimit(.minutes(1)))
     func ownPictureStates() async throws {
         let share = try await ServerFixture { $0.media = [.content, .camera] }
         let camera = try TestPatternSource.testPattern(size: PixelSize(width: 192, height: 144))
@@ -248,7 +248,7 @@ struct ViewerServerTests {
         let page = try await share.listen()
         let read = { (state: String) in await page.read(until: "\"state\":\"\(state)\",\"stream\":\"alice\"}") }
         _ = await read("live")
-        // What is told from here on is told because it changed.
+        // After this, messages are only sent for changes.
         await share.server.stopHeartbeat()
         let track = try #require(await share.room.localVideoTrack)
         track.isPaused = true
@@ -262,7 +262,7 @@ struct ViewerServerTests {
         await share.end()
     }
 
-    @Test("A session is found where its endpoint is, also behind a proxy that takes a part of the path away")
+    @Test("A session is found relative to its endpoint, also behind a proxy that removes a part of the path")
     func sessionsPlace() async throws {
         let share = try await ServerFixture()
         let offer = try await share.offer()
@@ -278,7 +278,7 @@ struct ViewerServerTests {
         await share.end()
     }
 
-    @Test("A person's browser is shown a page in words, where a program gets JSON")
+    @Test("A browser gets a rejection as a page, and a program gets JSON")
     func refusalsInWords() async throws {
         let share = try await ServerFixture()
         for (path, status, words, style) in [
@@ -297,7 +297,7 @@ struct ViewerServerTests {
         await share.end()
     }
 
-    @Test("A refusal is shown in the language of the browser", arguments: ["GET", "HEAD"])
+    @Test("A rejection is shown in the language of the browser", arguments: ["GET", "HEAD"])
     func refusalsInGerman(method: String) async throws {
         let share = try await ServerFixture()
         let headers = [("Accept", "text/html"), ("Accept-Language", "de-CH, en;q=0.5")]
@@ -309,7 +309,7 @@ struct ViewerServerTests {
         await share.end()
     }
 
-    @Test("A language's texts are served beside the page", arguments: [[], ["office"]])
+    @Test("A language's texts are served next to the page", arguments: [[], ["office"]])
     func languageFiles(basePath: [String]) async throws {
         let share = try await ServerFixture { $0.basePath = basePath }
         for path in ["/languages/de.js"] + basePath.map({ "/\($0)/languages/de.js" }) {
@@ -324,14 +324,14 @@ struct ViewerServerTests {
         await share.end()
     }
 
-    @Test("A link whose # was written as %23 leads to the share")
+    @Test("A link whose # was written as %23 opens the share")
     func escapedLink() async throws {
         let share = try await ServerFixture { $0.basePath = ["office"] }
         let secret = try #require(share.token).secretText
         let response = try await share.ask("GET", "/office/%23" + secret)
         #expect(response.status == 302 && response["Location"] == "./#" + secret)
         #expect(try await share.ask("GET", "/office/%23%22x").status == 404)
-        // Without the slash at its end, as people type it.
+        // People type the path without the slash at its end.
         #expect(try await share.ask("GET", "/office").url.path == "/office/")
         #expect(try await share.ask("GET", "/office?lang=de").url.description == share.origin + "/office/?lang=de")
         let player = try await share.player(share.origin + "/office/%23" + secret)
@@ -340,7 +340,7 @@ struct ViewerServerTests {
         await share.end()
     }
 
-    @Test("Where all places are taken, a viewer who has not answered for some seconds makes room")
+    @Test("In a full share, a viewer who has not answered for some seconds is replaced")
     func awayViewer() async throws {
         let share = try await ServerFixture { $0.maximumViewers = 1 }
         let offer = try await share.offer()
@@ -351,7 +351,7 @@ struct ViewerServerTests {
         await share.server.setAway(for: .zero)
         #expect(await !share.server.makesRoom(after: .milliseconds(1999)))
         #expect(await share.server.makesRoom(after: .seconds(2)))
-        // A page that is still connected to the server keeps the place for longer.
+        // A viewer whose page is connected keeps the place longer.
         var page: RawConnection? = try await share.listen()
         await waitUntil { await share.server.pageCount == 1 }
         #expect(await !share.server.makesRoom(after: .milliseconds(4999)))
@@ -383,7 +383,7 @@ struct ViewerServerTests {
         await share.end()
     }
 
-    @Test("A client that waits for it is told to send the body of its request")
+    @Test("A client that expects 100 Continue gets it")
     func expectation() async throws {
         let share = try await ServerFixture()
         let offer = try await share.offer()
@@ -398,7 +398,7 @@ struct ViewerServerTests {
         await share.end()
     }
 
-    @Test("Players find out what they may do, and how")
+    @Test("Players can query the allowed methods and types")
     func methods() async throws {
         let share = try await ServerFixture()
         for method in ["GET", "HEAD", "PUT", "PATCH", "DELETE"] {
@@ -416,7 +416,7 @@ struct ViewerServerTests {
         await share.end()
     }
 
-    @Test("A viewer is told of the servers that help to connect, and nobody else is told their passwords")
+    @Test("Only clients with the token get the STUN and TURN servers with their passwords")
     func iceServers() async throws {
         let server = try ICEServer(urls: "turn:127.0.0.1:9", username: "ann", credential: "pass\"word")
         let share = try await ServerFixture { $0.connection.iceServers = [server] }
@@ -429,7 +429,7 @@ struct ViewerServerTests {
         await share.end()
     }
 
-    @Test("HTTPS with a certificate of its own, which nobody vouches for")
+    @Test("A share is served over HTTPS with a self-signed certificate")
     func https() async throws {
         let certificate = try ServerCertificate(selfSignedFor: ["127.0.0.1", "localhost"], unixTime: 1_790_000_000)
         let share = try await ServerFixture { $0.tls = certificate }
@@ -439,7 +439,7 @@ struct ViewerServerTests {
         #expect(share.server.links(hosts: ["fe80::1%lan0"]).first?.url.hasPrefix("https://[fe80::1%25lan0]:") == true)
         let player = try await share.player(link.url)
         await #expect(throws: HTTPClientError.self) { try await player.start() }
-        // A request that is not encrypted is answered with the reason, and with nothing else.
+        // The answer to a request without TLS is only the reason.
         let plain = try RawConnection(port: share.server.port)
         plain.write("GET / HTTP/1.1\r\n")
         plain.write("Host: localhost\r\n\r\n")
@@ -449,7 +449,7 @@ struct ViewerServerTests {
         await share.end()
     }
 
-    @Test("Fifty come and go at once, and nothing is left of them")
+    @Test("Fifty viewers join and leave at the same time, and no session remains")
     func crowd() async throws {
         let share = try await ServerFixture()
         let stays = try await share.player()

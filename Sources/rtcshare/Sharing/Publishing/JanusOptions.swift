@@ -4,7 +4,7 @@ internal import RTCShareContentShare
 internal import RTCShareSignaling
 internal import RTCShareWireFormat
 
-/// A room of a Janus, and what it wants to be shown.
+/// The options for a Janus room and its credentials.
 struct JanusOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -36,7 +36,6 @@ struct JanusOptions: ParsableArguments {
         completion: .file())
     var tokenFile: String?
 
-    /// Whether there is one.
     var isGiven: Bool { janus != nil }
 
     func validate() throws {
@@ -52,7 +51,7 @@ struct JanusOptions: ParsableArguments {
         }
     }
 
-    /// What is shown to the server and the room.
+    /// Returns the credentials for the server and the room.
     func credentials() throws(CommandFailure) -> JanusCredentials {
         JanusCredentials(
             pin: try Self.secret(pinFile, "pin file"), secret: try Self.secret(secretFile, "secret file"),
@@ -66,15 +65,15 @@ struct JanusOptions: ParsableArguments {
         return text
     }
 
-    /// The failure of a URL that does not lead to a Janus server.
+    /// Returns the failure for a URL of another server.
     static func notJanus(_ url: String) -> CommandFailure {
         CommandFailure(
             .usage, "--janus \(url.withoutSecrets): this is not the URL of a Janus server",
             try: "--janus http://server.example:8088/janus, or --janus ws://server.example:8188")
     }
 
-    /// The room's place for who shares these, and one for an own picture and voice where they are among them. What in the
-    /// URL may be secret is seen by nobody else in the list of processes from then on.
+    /// Returns the endpoint for the content, and one for the camera and microphone if they are shared. Secrets in the
+    /// URL are hidden from the process list after this.
     func endpoints(
         of attendee: AttendeeID, sharing media: Set<SharedMedia>, display: String?
     ) throws -> [JanusEndpoint] {

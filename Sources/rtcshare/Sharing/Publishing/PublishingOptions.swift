@@ -6,7 +6,7 @@ internal import RTCShareSignaling
 internal import RTCShareTransport
 internal import RTCShareWireFormat
 
-/// The servers that a share is published at.
+/// The options for the servers to which a share is published.
 struct PublishingOptions: ParsableArguments {
     @Option(
         name: .customLong("whip"),
@@ -40,7 +40,6 @@ struct PublishingOptions: ParsableArguments {
     static let tokenVariable = "RTCSHARE_WHIP_TOKEN"
     static let noToken = "none"
 
-    /// Whether there are any.
     var isGiven: Bool { !whip.isEmpty || room.isGiven }
 
     func validate() throws {
@@ -58,8 +57,8 @@ struct PublishingOptions: ParsableArguments {
         }
     }
 
-    /// Where the share of these, of this attendee, is published. What in URLs may be secret is seen by nobody else in the
-    /// list of processes from then on.
+    /// Returns the endpoints for an attendee's share of these media. Secrets in URLs are hidden from the process list
+    /// after this.
     func endpoints(
         of attendee: AttendeeID, sharing media: Set<SharedMedia>,
         environment: [String: String] = ProcessInfo.processInfo.environment
@@ -79,7 +78,7 @@ struct PublishingOptions: ParsableArguments {
             requestedBitrate: roomBitrate.map { .kilobitsPerSecond($0) }, media: media)
     }
 
-    /// The token for each URL, in their order.
+    /// Returns the token for each URL, in the same order.
     func tokens(environment: [String: String]) throws -> [AccessToken?] {
         guard whipTokenFile.isEmpty else {
             return try whipTokenFile.map { path in
@@ -111,16 +110,15 @@ struct PublishingOptions: ParsableArguments {
     }
 }
 
-/// Where a share is published.
+/// The endpoints to which a share is published.
 struct PublishingEndpoints {
     let whip: [WHIPEndpoint]
     let janus: [JanusEndpoint]
-    /// What a room of a Janus is asked to take of the content.
+    /// The bitrate that a Janus room is asked to allow for the content.
     let requestedBitrate: DataRate?
-    /// What is shared.
     let media: Set<SharedMedia>
 
-    /// The places of a room's share at these, over connections that go by this.
+    /// Returns the publications of a room's share, over connections with this configuration.
     func places(
         of room: SharingRoom, membership: RoomMembership, configuration: Connection.Configuration
     ) -> PublishingServers {

@@ -4,10 +4,9 @@ internal import RTCShareContentShare
 internal import RTCShareSignaling
 internal import RTCShareWireFormat
 
-/// The servers at which a share is published, beside those who come to it: each a place with a life of its own, numbered
-/// from 1.
+/// The publications of a share, each with its own retries, numbered from 1.
 struct PublishingServers: Sendable {
-    /// An event of one server.
+    /// An event of one publication.
     struct Occurrence: Sendable {
         let place: Int
         let event: Publication.Event
@@ -19,7 +18,7 @@ struct PublishingServers: Sendable {
         self.publications = publications
     }
 
-    /// Publishes a room's share at servers, once ``start(_:)`` begins.
+    /// Creates publications of a room's share, which ``start(_:)`` starts.
     init(_ endpoints: [any PublishingEndpoint], of room: SharingRoom) {
         self.init(endpoints.map { Publication(of: room, at: $0) })
     }
@@ -27,7 +26,7 @@ struct PublishingServers: Sendable {
     var count: Int { publications.count }
     var isEmpty: Bool { publications.isEmpty }
 
-    /// Begins to publish, and tells what happens; the tasks that do so are the caller's to cancel.
+    /// Starts to publish, and passes each event to `tell`. The caller must cancel the returned tasks.
     func start(_ tell: @escaping @Sendable (Occurrence) -> Void) async -> [Task<Void, Never>] {
         var tasks: [Task<Void, Never>] = []
         for (index, publication) in publications.enumerated() {
@@ -40,21 +39,21 @@ struct PublishingServers: Sendable {
         return tasks
     }
 
-    /// Ends all of them at once, and tells the servers.
+    /// Ends all publications at the same time, and notifies the servers.
     func stop() async {
         await withDiscardingTaskGroup { group in
             for publication in publications { group.addTask { await publication.stop() } }
         }
     }
 
-    /// The name of a server.
+    /// Returns the name of a server, with its number if the name is not unique.
     func name(of place: Int) -> String {
         let name = publications[place - 1].endpoint.name
         let isUnique = publications.count { $0.endpoint.name == name } == 1
         return isUnique ? name : "\(name) (server \(place))"
     }
 
-    /// The sessions that there are now, by their numbers in the room.
+    /// The current sessions, by their numbers in the room.
     @SharingActor var sessions: [(viewer: Int, name: String, session: AttendeeSession)] {
         publications.enumerated().compactMap { index, publication in
             publication.status.viewer.map { ($0.id, name(of: index + 1), $0.session) }
@@ -64,10 +63,10 @@ struct PublishingServers: Sendable {
     /// The number of servers that have the share.
     @SharingActor var publishedCount: Int { publications.count { $0.status.state == .published } }
 
-    /// Whether every server has failed for good.
+    /// Whether every publication has failed permanently.
     @SharingActor var areGivenUp: Bool { publications.allSatisfy { $0.status.state == .failed } }
 
-    /// The state of each server, for `status`.
+    /// Returns the state of each publication, for `status`.
     func report(_ rates: ShareRates) async -> [ControlledShare.Server] {
         var places: [ControlledShare.Server] = []
         for (index, publication) in publications.enumerated() {
@@ -92,7 +91,7 @@ extension ControlledShare.Server {
 }
 
 extension PublishingServers {
-    /// The terminal's text for an event.
+    /// Returns the terminal's text for an event.
     func words(for occurrence: Occurrence) -> [String] {
         let name = name(of: occurrence.place)
         switch occurrence.event {
@@ -113,15 +112,15 @@ extension PublishingServers {
             guard let pause else { return lines + ["The share is not published to \(name): rtcshare does not retry."] }
             let seconds = max(1, Int((pause / .seconds(1)).rounded()))
             let next = "Trying again in \(seconds) \(seconds == 1 ? "second" : "seconds")."
-            // A remedy has a line of its own, behind it.
+            // The remedy is on the next line.
             lines[0] += " " + next
             return lines
         }
     }
 }
 
-/// How the first tries went, where a share goes to servers alone: one that no server takes, and none can be waited for, is
-/// worth an error rather than patience.
+/// The results of the first attempts of a share that is only published. If all fail and none can be retried, the
+/// command fails instead of waiting.
 struct FirstAttempts {
     private var waitedFor: Set<Int>
 
@@ -129,7 +128,7 @@ struct FirstAttempts {
         waitedFor = Set((0..<count).map { $0 + 1 })
     }
 
-    /// Takes note of a try that failed; returns whether all did, and no server asked to be tried again.
+    /// Records a failed attempt. Returns whether all failed, and none will be retried.
     mutating func note(_ place: Int, _ retryPolicy: RetryPolicy) -> Bool {
         if case .retry = retryPolicy { return false }
         waitedFor.remove(place)

@@ -1,6 +1,6 @@
 internal import RTCShareCapture
 
-/// What shows the screen: an X server, or a Wayland desktop whose screen no X client sees.
+/// The desktop of this session: an X server, or a Wayland desktop, whose screen X clients can't capture.
 struct DesktopSession {
     private let display: String?
     private let wayland: String?
@@ -14,15 +14,15 @@ struct DesktopSession {
     /// Whether X programs have a display.
     var hasDisplay: Bool { display != nil }
 
-    /// Whether the screen is a Wayland desktop's. An X server that was started beside it, and was named, is one that shows its
-    /// own screen; a desktop's XWayland shows nothing but the X programs.
+    /// Whether the screen is a Wayland desktop's. An X server other than XWayland shows a screen of its own, even on
+    /// such a desktop. XWayland shows only X11 programs.
     var isWayland: Bool {
         guard wayland != nil else { return false }
         guard let display else { return true }
         return DisplaySource.isXWayland(display: display)
     }
 
-    /// Which of the two is shared.
+    /// The sentence that reports a Wayland desktop.
     var sentence: String {
         "This is a Wayland desktop: its portal shares the screen."
             + (display.map { " XWayland (\($0)) shows only X11 programs." } ?? "")

@@ -5,7 +5,7 @@ internal import RTCShareMedia
 struct OpenedContent: Sendable {
     let source: any CaptureSource
     let specification: String
-    /// Whether its frames are all meant to be seen.
+    /// Whether the encoder can delay the source, because all its frames must be sent.
     let canWait: Bool
     let observer: SourceObserver
     /// Whether the source was started when it was opened.
@@ -24,7 +24,7 @@ struct OpenedContent: Sendable {
 }
 
 extension CaptureSource {
-    /// Starts the source. If that fails, the source releases what it opened.
+    /// Starts the source. If that fails, stops it, so that it releases its resources.
     func startOrStop() throws {
         do {
             try start()

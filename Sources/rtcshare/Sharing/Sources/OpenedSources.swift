@@ -6,20 +6,18 @@ internal import RTCShareMedia
 /// The sources of a share, opened and not yet started.
 struct OpenedSources: Sendable {
     var content: Content
-    /// The sounds of the content; several are mixed.
+    /// The audio sources of the content. Several are mixed.
     var audio: [Sound]
     var microphone: Sound?
     let camera: Camera?
-    /// What is shared, as far as a person did not choose it, and which sounds: the first lines that a share prints.
+    /// The first lines that a share prints: the default source, and the audio sources.
     let introduction: [String]
 
-    /// A sound and its SPEC.
     struct Sound: Sendable {
         let source: any AudioCaptureSource
         let specification: String
     }
 
-    /// A camera and its SPEC.
     struct Camera: Sendable {
         let source: any CaptureSource
         let specification: String
@@ -31,9 +29,9 @@ struct OpenedSources: Sendable {
         }
     }
 
-    /// Opens what the options name.
-    /// - Parameter audioRemedy: The advice for sound that is not shared; `AUDIO` in it stands for the option.
-    /// - Throws: An error if a source can't be opened. Nothing has been sent then.
+    /// Opens the sources of a selection.
+    /// - Parameter audioRemedy: The advice on how to share audio. `AUDIO` in it stands for the option.
+    /// - Throws: An error if a source can't be opened. Nothing was sent then.
     init(
         _ selection: SourceSelection, maximumFrameRate: Double, broadcastTokens: BroadcastTokens? = nil,
         choosesAnew: Bool = false, audioRemedy: String = "add AUDIO"
@@ -60,18 +58,18 @@ struct OpenedSources: Sendable {
     struct Content: Sendable {
         let source: any CaptureSource
         let specification: String
-        /// Whether its frames are all meant to be seen.
+        /// Whether the encoder can delay the source, because all its frames must be sent.
         let canWait: Bool
     }
 
-    /// Opens the content. A pipe can wait for its other end here.
+    /// Opens the content. A pipe can block until it has a writer.
     static func open(
         _ specification: SourceSpecification, maximumFrameRate: Double, broadcastTokens: BroadcastTokens?,
         choosesAnew: Bool = false
     ) throws -> Content {
         let source = try specification.open(
             framesPerSecond: maximumFrameRate, broadcastTokens: broadcastTokens, choosesAnew: choosesAnew)
-        // A file that is faster than what may be sent keeps its pace instead.
+        // A file with a higher frame rate than the maximum keeps its speed, and its frames are skipped.
         let canWait =
             switch specification {
             case .file, .standardInput: source.captureFormat.framesPerSecond <= maximumFrameRate
@@ -80,7 +78,7 @@ struct OpenedSources: Sendable {
         return Content(source: source, specification: specification.description, canWait: canWait)
     }
 
-    /// The content's sound: the one source of it, or the sum of several; nil where there is none.
+    /// The content's audio: its only source, or the mix of several. Nil if there is none.
     var contentSound: (any AudioSource)? {
         guard audio.count > 1 else { return audio.first?.source }
         let mixer = AudioMixer()
@@ -88,14 +86,14 @@ struct OpenedSources: Sendable {
         return mixer
     }
 
-    /// Begins to capture, all but the camera.
+    /// Starts to capture all sources except the camera.
     func start() throws {
         try content.source.start()
         for sound in audio { try sound.source.start() }
         try microphone?.source.start()
     }
 
-    /// Ends capture, of all but the camera.
+    /// Ends capture of all sources except the camera.
     func stop() {
         content.source.stop()
         for sound in audio { sound.source.stop() }

@@ -3,10 +3,10 @@ internal import Glibc
 internal import RTCShareCapture
 internal import RTCShareContentShare
 
-/// What a person has chosen to share when the desktop asked: kept, so that a second start asks nothing.
+/// The portal's token for the source that a person chose, which is stored so that the next start does not ask again.
 struct PortalChoice {
     private let kind: ScreenCastPortal.Kind
-    /// What the desktop gave for the next start, of mode 0600.
+    /// The path of the token's file, which has mode 0600.
     private let path: String
 
     init(_ kind: ScreenCastPortal.Kind) {
@@ -16,7 +16,7 @@ struct PortalChoice {
             .appending(path: "portal-\(kind.rawValue).token").path
     }
 
-    /// Shares what was chosen before, or has the desktop ask.
+    /// Opens the source that was chosen before, or lets the portal ask.
     func open(framesPerSecond: Double, choosesAnew: Bool) throws -> PortalSource {
         let token = choosesAnew ? nil : try storedToken()
         do throws(ScreenCastPortal.Problem) {
@@ -34,7 +34,7 @@ struct PortalChoice {
     private func storedToken() throws(CommandFailure) -> String? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         let text = try SecretFile.readText(path, what: "desktop's token")
-        // D-Bus takes no zero byte; whatever else is none, the desktop refuses, and asks.
+        // D-Bus accepts no zero bytes. For any other invalid token, the portal asks again.
         return text.isEmpty || text.utf8.contains(0) ? nil : text
     }
 

@@ -4,15 +4,15 @@ internal import RTCShareContentShare
 internal import RTCShareMedia
 internal import RTCShareWireFormat
 
-/// Observes one source of a share. While the source is sent, its events are printed, and the share gets its end.
+/// An observer of one source of a share. While the source is sent, its events are printed, and the share is notified of
+/// its end.
 @SharingActor final class SourceObserver: CaptureSourceObserver, BroadcastObserver {
-    /// The role of a source in a share.
     enum Role: Hashable, Sendable {
-        /// `isSizeChosen`: the presenter limits the size of the video.
+        /// The content. `isSizeChosen` is whether the presenter limits the size of the video.
         case content(isSizeChosen: Bool)
         case audio, microphone, camera
 
-        /// Its name in a sentence.
+        /// The role's name in a sentence.
         var name: String {
             switch self {
             case .content: "source"
@@ -27,12 +27,13 @@ internal import RTCShareWireFormat
     private let events: AsyncStream<Share.Occurrence>.Continuation
     /// Whether the source is sent. Events of other sources are not printed.
     private var isReporting: Bool
-    /// Why the source gives nothing. Nil if it does.
+    /// The reason why the source delivers nothing. Nil if it does.
     private(set) var interruption: CaptureInterruption?
-    /// How the capture ended. Nil if it has not.
+    /// The end of the capture. Nil while it runs.
     private(set) var end: Result<Void, CaptureSourceError>?
     private var reportedSize: PixelSize?
-    /// Reports the size of a window when its user stops resizing it, which changes the size many times a second.
+    /// The task that reports the size of a window after it stops changing. While a person resizes the window, it
+    /// changes many times a second.
     private var resting: Task<Void, Never>?
     private static let restTime = Duration.milliseconds(500)
 
@@ -61,9 +62,9 @@ internal import RTCShareWireFormat
     /// Ignores the end of a source that the share stops.
     func stopReporting() { isReporting = false }
 
-    /// Rejects a source that ended before it is sent.
+    /// Throws if the source has ended before it is sent.
     func checkIsRunning() async throws {
-        // A task that waits for a thread can continue before the thread's posts: it may not have suspended yet.
+        // A task that waits for a thread can continue before the thread's posts, if it did not suspend.
         await withCheckedContinuation { continuation in SharingActor.post { continuation.resume() } }
         guard let end else { return }
         try end.get()
@@ -75,7 +76,7 @@ internal import RTCShareWireFormat
     nonisolated func captureDidStop() { post { $0.didEnd(.success(())) } }
 
     nonisolated func captureDidFail(error: CaptureSourceError) {
-        // Capture continues after a frame that was left out.
+        // After an invalid frame, which is skipped, capture continues.
         if error.kind != .invalidFrame { post { $0.didEnd(.failure(error)) } }
     }
 
@@ -150,7 +151,7 @@ internal import RTCShareWireFormat
         say("The source is now \(size)." + (shrinkage(of: size).map { " \($0)" } ?? ""))
     }
 
-    /// A note about content that is larger than the video.
+    /// Returns a note about content that is larger than the video.
     private func shrinkage(of size: PixelSize) -> String? {
         let sent = size.fitted(within: VideoEncodingParameters.usualSize)
         guard case .content(isSizeChosen: false) = role, sent != size else { return nil }
@@ -159,6 +160,6 @@ internal import RTCShareWireFormat
 }
 
 extension Result<Void, CaptureSourceError> {
-    /// Why a capture ended. Nil if the end was expected.
+    /// The error of a capture that has ended. Nil if the end was expected.
     var error: CaptureSourceError? { if case .failure(let error) = self { error } else { nil } }
 }

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// The options that say what is shared.
+/// The options for the sources.
 struct SourceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -28,7 +28,6 @@ struct SourceOptions: ParsableArguments {
             valueName: "spec"), completion: ShellCompletion.source, transform: OptionValue.specification)
     var camera: CameraSpecification?
 
-    /// The sources that they name.
     var selection: SourceSelection {
         SourceSelection(source: source, audio: audio, microphone: microphone, camera: camera)
     }

@@ -1,8 +1,9 @@
 internal import RTCShareLocks
 
-/// Starts and stops sources in the order of the calls, on a thread that exists while there is work.
+/// A thread that starts and stops sources in the order of the calls. It exists while there is work.
 ///
-/// A source that stops waits for its own thread, which can wait for a device or a display server. No task waits there.
+/// Stopping a source waits for its thread, which can wait for a device or a display server. No task must block for
+/// that.
 final class SourceRunner: Sendable {
     private typealias Work = @Sendable () -> Void
 
@@ -13,7 +14,7 @@ final class SourceRunner: Sendable {
 
     private let state = Locked(State())
 
-    /// Starts sources, and returns when they have started.
+    /// Starts sources, and waits until they have started.
     func start(_ body: @escaping @Sendable () throws -> Void) async throws {
         let result = await withCheckedContinuation { continuation in
             add { continuation.resume(returning: Result(catching: body)) }
@@ -24,7 +25,7 @@ final class SourceRunner: Sendable {
     /// Stops sources. The caller does not wait for their end.
     func stop(_ body: @escaping @Sendable () -> Void) { add(body) }
 
-    /// Returns when all earlier calls are done.
+    /// Waits until all earlier calls are executed.
     func finish() async {
         await withCheckedContinuation { continuation in add { continuation.resume() } }
     }

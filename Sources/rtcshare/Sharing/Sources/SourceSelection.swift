@@ -1,16 +1,16 @@
 internal import RTCShareContentShare
 
-/// The sources that a person chose: a session keeps them from `offer` to `send`.
+/// The sources that a person selected. A session stores them from `offer` to `send`.
 struct SourceSelection: Codable, Sendable, Hashable {
-    /// What is shared; nil for the default.
+    /// The content. Nil for the default.
     var source: SourceSpecification?
-    /// The sounds of it, which are mixed.
+    /// The audio sources of the content, which are mixed.
     var audio: [AudioSpecification]
     var microphone: AudioSpecification?
-    /// The attendee's own picture; nil if nothing was said, which is none.
+    /// The attendee's camera. Nil if none is selected.
     var camera: CameraSpecification?
 
-    /// These, with paths that hold wherever they are opened.
+    /// The selection with absolute paths, which are valid in any working directory.
     var withAbsolutePaths: SourceSelection {
         var selection = self
         selection.source = source?.withAbsolutePath
@@ -20,7 +20,8 @@ struct SourceSelection: Codable, Sendable, Hashable {
         return selection
     }
 
-    /// Which option reads the video of standard input, which one can; nil if none does.
+    /// Returns the option that reads video from standard input. Nil if none does.
+    /// - Throws: An error if two options do.
     func standardInputOption() throws(CommandFailure) -> String? {
         let options = [("--source", source), ("--camera", camera?.source)].filter { $0.1 == .standardInput }
         guard options.count < 2 else {
@@ -30,7 +31,7 @@ struct SourceSelection: Codable, Sendable, Hashable {
         return options.first?.0
     }
 
-    /// Refuses video and an answer that both are standard input.
+    /// Throws if the video and the answer both come from standard input.
     func checkStandardInput(answer: String) throws(CommandFailure) {
         guard let option = try standardInputOption(), answer == "-" else { return }
         throw CommandFailure(
@@ -39,7 +40,7 @@ struct SourceSelection: Codable, Sendable, Hashable {
             try: "rtcshare offer, then rtcshare send --answer FILE")
     }
 
-    /// These, and where nothing is said, those that the offer was made with.
+    /// Returns this selection, with the offer's sources for options that were not given.
     func merged(over offered: SourceSelection) -> SourceSelection {
         var merged = self
         merged.source = source ?? offered.source
@@ -49,7 +50,7 @@ struct SourceSelection: Codable, Sendable, Hashable {
         return merged
     }
 
-    /// What an offer of this has sections for. The content always has one.
+    /// The media for which an offer has media sections. It always has one for the content.
     var media: Set<SharedMedia> {
         var media: Set<SharedMedia> = [.content]
         if audio.contains(where: \.isSound) { media.insert(.contentAudio) }
@@ -58,7 +59,7 @@ struct SourceSelection: Codable, Sendable, Hashable {
         return media
     }
 
-    /// Refuses media that the offer has no section for: no viewer could receive them any more.
+    /// Throws if the offer has no media section for a selected medium, because no viewer could receive it.
     func check(offered: SourceSelection) throws(CommandFailure) {
         let names: [(SharedMedia, String)] = [
             (.contentAudio, "--audio"), (.microphone, "--microphone"), (.camera, "--camera"),
@@ -71,7 +72,7 @@ struct SourceSelection: Codable, Sendable, Hashable {
         }
     }
 
-    /// Lines that tell a person which sounds are shared; `remedy` is what shares one.
+    /// Returns the lines that report the audio sources. `remedy` is the advice on how to share one.
     func soundLines(remedy: String) -> [String] {
         let sounds = audio.filter(\.isSound).map(\.description)
         var lines = [
