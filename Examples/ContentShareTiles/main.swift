@@ -15,7 +15,7 @@ func shareWhileCaptured(_ screen: any CaptureSource, with sound: any AudioSource
                     print("alice: capture did start")
                     try await share.start(
                         source: screen, audio: sound,
-                        configuration: LocalVideoConfiguration(maxBitrate: .kilobitsPerSecond(2000)))
+                        parameters: VideoEncodingParameters(maxBitrate: .kilobitsPerSecond(2000)))
                 case .stopped: print("alice: capture did stop")
                 case .failed(let error): print("alice: capture did fail: \(error)")
                 case .interrupted, .interruptionEnded, .sizeChanged: break
@@ -38,7 +38,7 @@ func shareWhileCaptured(_ screen: any CaptureSource, with sound: any AudioSource
 }
 
 /// What the viewing application hears, and what it does: it binds each tile to a view.
-final class ViewingApp: VideoTileObserver, RemoteSoundObserver {
+final class ViewingApp: VideoTileObserver, RemoteAudioObserver {
     let views = [AttendeeID.Modality.content: VideoStatisticsSink(), .attendee: VideoStatisticsSink()]
     private unowned let session: AttendeeSession
 
@@ -51,7 +51,7 @@ final class ViewingApp: VideoTileObserver, RemoteSoundObserver {
     }
 
     func videoTileDidRemove(_ tile: VideoTileState) { print("bob: tile \(tile.tileID) removed") }
-    func remoteSoundDidAdd(_ sound: RemoteSound) { print("bob: hears \(sound.attendeeID)") }
+    func remoteAudioDidAdd(_ sound: RemoteAudio) { print("bob: hears \(sound.attendeeID)") }
 }
 
 do {
@@ -64,10 +64,10 @@ do {
     shareWhileCaptured(screen, with: sound, by: alice.contentShare)
     let viewing = ViewingApp(session: bob)
     bob.tiles.add(observer: viewing)
-    bob.sounds.add(observer: viewing)
+    bob.audio.add(observer: viewing)
     try await alice.connect(to: bob)
 
-    try await alice.startLocalVideo(source: face)
+    try await alice.startCamera(source: face)
     try screen.start()
     try sound.start()
     try face.start()

@@ -9,7 +9,7 @@ import Synchronization
 struct Bar {
     private let size = PixelSize(width: 640, height: 360)
 
-    func push(to source: CustomVideoSource) async throws {
+    func push(to source: PushVideoSource) async throws {
         let clock = ContinuousClock()
         for number in 0..<90 {
             let left = number * 7 % (size.width - 64)
@@ -75,7 +75,7 @@ do {
     try await alice.connect(to: bob)
 
     // source ──▶ processor ──▶ share
-    let source = CustomVideoSource(isScreencast: false)
+    let source = PushVideoSource(isScreencast: false)
     let processor = NegativeProcessor()
     source.add(processor)
     try await alice.contentShare.start(source: processor)

@@ -55,12 +55,12 @@ final class ContainingApp: BroadcastObserver {
 }
 
 /// What the viewer is sent beside pictures.
-final class Listener: RemoteSoundObserver {
+final class Listener: RemoteAudioObserver {
     private let sounds = Mutex<Set<String>>([])
 
     var attendees: Set<String> { sounds.withLock { $0 } }
 
-    func remoteSoundDidAdd(_ sound: RemoteSound) { sounds.withLock { _ = $0.insert(sound.attendeeID.rawValue) } }
+    func remoteAudioDidAdd(_ sound: RemoteAudio) { sounds.withLock { _ = $0.insert(sound.attendeeID.rawValue) } }
 }
 
 /// The containing app, and a viewer.
@@ -75,7 +75,7 @@ func present() async throws {
     let (app, view, listener) = (ContainingApp(), VideoStatisticsSink(), Listener())
     source.add(broadcastObserver: app)
     await bob.tiles.bind(view, to: .content)
-    bob.sounds.add(observer: listener)
+    bob.audio.add(observer: listener)
 
     let factory = MediaFactory()
     let track = try factory.videoTrack(with: source, id: "stream0v0")
@@ -84,7 +84,7 @@ func present() async throws {
     stream.add(track)
     stream.add(try factory.audioTrack(with: source.sound, id: "stream0a0"))
     try await alice.contentShare.start(stream: stream)
-    try await alice.startLocalAudio(source: source.microphone)
+    try await alice.startMicrophone(source: source.microphone)
     try await alice.connect(to: bob)
     try source.start()
     try source.sound.start()

@@ -34,7 +34,7 @@ do {
     try await publisher.connect(to: viewer)
 
     let timer = TimerView()
-    let capturer = try CustomCapturer(size: PixelSize(width: 640, height: 360), framesPerSecond: 30) { _ in
+    let capturer = try PullVideoSource(size: PixelSize(width: 640, height: 360), framesPerSecond: 30) { _ in
         timer.render()
     }
     capturer.contentHint = .text

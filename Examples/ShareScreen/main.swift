@@ -33,7 +33,7 @@ do {
     var camera: CameraSource?
     if let device = cameras.first {
         let face = try CameraSource(device)
-        try await alice.startLocalVideo(source: face)
+        try await alice.startCamera(source: face)
         try face.start()
         camera = face
     }

@@ -5,7 +5,7 @@ import RTCShare
 func showCamera(_ room: SharingRoom) async throws -> CameraSource {
     // snippet:camera
     let camera = try CameraSource(named: "front", size: PixelSize(width: 1280, height: 720), framesPerSecond: 30)
-    try await room.startLocalVideo(source: camera)
+    try await room.startCamera(source: camera)
     try camera.start()
     // end
     return camera

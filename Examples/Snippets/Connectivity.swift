@@ -23,7 +23,7 @@ func trickle(
 ) async throws {
     // snippet:trickle
     var configuration = configuration
-    configuration.trickles = true
+    configuration.usesTrickleICE = true
     let session = try await AttendeeSession.offering(as: AttendeeID("alice"), configuration: configuration)
     let local = await session.candidates
     Task {

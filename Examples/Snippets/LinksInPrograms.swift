@@ -17,12 +17,12 @@ func serve() async throws -> ViewerServer {
 func ask(_ room: SharingRoom) async throws {
     // snippet:ask
     var configuration = ViewerServer.Configuration()
-    configuration.asksBeforeAdmitting = true
+    configuration.requiresApproval = true
     configuration.token = try AccessToken("the-same-after-a-restart")
     let server = try await ViewerServer(room: room, configuration: configuration)
 
     for await event in server.events {
-        if case .waiting(let viewer) = event { try await server.admit(viewer.id) }
+        if case .waitingForApproval(let viewer) = event { try await server.admit(viewer.id) }
     }
     // end
 }

@@ -8,7 +8,7 @@ func shareDisplay(exchange: (String) async throws -> String) async throws {
     let offer = try await session.connection.offer()
     let answer = try await exchange(offer)
 
-    try await session.contentShare.start(capturing: .display(), audio: .systemSound())
+    try await session.contentShare.start(capturing: .display(), audio: .systemAudio())
     try await session.connection.accept(answer: answer)
     try await session.waitUntilEnd()
     // end
@@ -18,7 +18,7 @@ func change(_ session: AttendeeSession) async throws {
     // snippet:change
     try await session.contentShare.start(capturing: .window(titled: "Notes"))
     try await session.contentShare.update(
-        LocalVideoConfiguration(
+        VideoEncodingParameters(
             maxBitrate: .kilobitsPerSecond(6000), maxFramerate: 15, maxSize: PixelSize(width: 1280, height: 720),
             contentHint: .text))
 
@@ -57,8 +57,8 @@ func shareBeside() async throws {
     let session = try await AttendeeSession.offering(as: AttendeeID("alice"), media: [.content, .camera, .microphone])
     let face = try Y4MSource(path: "me.y4m", loop: true)
     let voice: PulseSource = try .microphone()
-    try await session.startLocalVideo(source: face)
-    try await session.startLocalAudio(source: voice)
+    try await session.startCamera(source: face)
+    try await session.startMicrophone(source: voice)
     try face.start()
     try voice.start()
     // end

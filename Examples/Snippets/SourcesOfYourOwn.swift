@@ -6,7 +6,7 @@ func draw(in session: AttendeeSession) async throws {
     // snippet:draw
     let size = PixelSize(width: 640, height: 360)
     let pool = PixelBufferPool()
-    let capturer = try CustomCapturer(size: size, framesPerSecond: 30, contentHint: .text) { tick in
+    let capturer = try PullVideoSource(size: size, framesPerSecond: 30, contentHint: .text) { tick in
         pool.makeBuffer(size: size, format: .bgra) { planes, _ in
             planes[0].initializeMemory(as: UInt8.self, repeating: UInt8(truncatingIfNeeded: tick.number))
         }
@@ -17,7 +17,7 @@ func draw(in session: AttendeeSession) async throws {
 
 func push(to session: AttendeeSession, captured: AsyncStream<VideoFrame>) async throws {
     // snippet:push
-    let source = CustomVideoSource(isScreencast: true)
+    let source = PushVideoSource(isScreencast: true)
     source.adaptOutputFormat(width: 1280, height: 720, fps: 24)
     try await session.contentShare.start(source: source)
     for await frame in captured { source.capture(frame) }
@@ -27,7 +27,7 @@ func push(to session: AttendeeSession, captured: AsyncStream<VideoFrame>) async 
 
 func wrap(
     memory: UnsafeRawBufferPointer, size: PixelSize, time: Duration, changed: [PixelRectangle],
-    to source: CustomVideoSource, release: @escaping @Sendable () -> Void
+    to source: PushVideoSource, release: @escaping @Sendable () -> Void
 ) throws {
     // snippet:wrap
     let buffer = try ExternalPixelBuffer(
@@ -38,7 +38,7 @@ func wrap(
 
 func mix(in session: AttendeeSession, source: some VideoSource) async throws {
     // snippet:mix
-    let system: PulseSource = try .systemSound()
+    let system: PulseSource = try .systemAudio()
     let microphone: PulseSource = try .microphone()
     let mixer = AudioMixer()
     mixer.add(input: system)
@@ -51,7 +51,7 @@ func mix(in session: AttendeeSession, source: some VideoSource) async throws {
 
 func sound(in session: AttendeeSession, source: some VideoSource, samples: [Float], time: Duration) async throws {
     // snippet:sound
-    let sound = CustomAudioSource()
+    let sound = PushAudioSource()
     try await session.contentShare.start(source: source, audio: sound)
     sound.capture(AudioFrame(samples: samples, channels: 2, sampleRate: 48_000, timestamp: time))
     // end

@@ -24,13 +24,13 @@ func follow(_ session: AttendeeSession) async {
 }
 
 // snippet:viewer
-final class Viewer: VideoTileObserver, RemoteSoundObserver {
+final class Viewer: VideoTileObserver, RemoteAudioObserver {
     private unowned let session: AttendeeSession
 
     init(session: AttendeeSession) {
         self.session = session
         session.tiles.add(observer: self)
-        session.sounds.add(observer: self)
+        session.audio.add(observer: self)
     }
 
     func videoTileDidAdd(_ tile: VideoTileState) {
@@ -38,7 +38,7 @@ final class Viewer: VideoTileObserver, RemoteSoundObserver {
     }
 
     func videoTileDidRemove(_ tile: VideoTileState) { print("\(tile.attendeeID) stopped sharing") }
-    func remoteSoundDidAdd(_ sound: RemoteSound) { print("audio of \(sound.attendeeID)") }
+    func remoteAudioDidAdd(_ sound: RemoteAudio) { print("audio of \(sound.attendeeID)") }
 }
 // end
 
@@ -59,7 +59,7 @@ func show(_ session: AttendeeSession) async throws {
     let window = try await VideoWindow(title: "alice", size: PixelSize(width: 1280, height: 720))
     await session.tiles.bind(window.large, to: .content)
     await session.tiles.bind(window.corner, to: .attendee)
-    let player = await SoundPlayer(session.sounds)
+    let player = await AudioPlayer(session.audio)
     await player.synchronize(window.large, with: try AttendeeID("alice#content"))
     for await event in window.events {
         switch event {

@@ -13,7 +13,7 @@ do {
     let window = try await VideoWindow(x11Window: number)
     await session.tiles.bind(window.large, to: .content)
     await session.tiles.bind(window.corner, to: .attendee)
-    let player = await SoundPlayer(session.sounds) { error in
+    let player = await AudioPlayer(session.audio) { error in
         FileHandle.standardError.write(Data("ViewInWindow: \(error)\n".utf8))
     }
 

@@ -63,14 +63,14 @@ extension VideoSource where Self == TestPatternSource {
 
 extension VideoSource where Self == Y4MSource {
     /// Plays the video in a YUV4MPEG2 file.
-    public static func film(path: String, loop: Bool = false) throws(CaptureError) -> Y4MSource {
+    public static func y4mFile(path: String, loop: Bool = false) throws(CaptureError) -> Y4MSource {
         try Y4MSource(path: path, loop: loop)
     }
 }
 
 extension AudioSource where Self == PulseSource {
     /// Captures the audio that the machine plays, through the monitor of a sink, or of the default one.
-    public static func systemSound(sink: String? = nil) throws(CaptureError) -> PulseSource {
+    public static func systemAudio(sink: String? = nil) throws(CaptureError) -> PulseSource {
         try PulseSource(.system(sink: sink))
     }
 
@@ -89,7 +89,7 @@ extension AudioSource where Self == ToneSource {
 
 extension AudioSource where Self == WAVSource {
     /// Plays the audio of a WAVE file.
-    public static func recording(path: String, loop: Bool = false) throws(CaptureError) -> WAVSource {
+    public static func wavFile(path: String, loop: Bool = false) throws(CaptureError) -> WAVSource {
         try WAVSource(path: path, loop: loop)
     }
 }

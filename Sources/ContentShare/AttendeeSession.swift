@@ -10,7 +10,7 @@ public import RTCShareWireFormat
 ///
 ///     content ─────▶ alice#content ─┐                        ┌─▶ tiles ──▶ sinks
 ///     camera ──────▶ alice ─────────┼─▶ connection ◀──────▶ ─┤
-///     microphone ──▶ alice ─────────┘                        └─▶ sounds ─▶ sinks
+///     microphone ──▶ alice ─────────┘                        └─▶ audio ─▶ sinks
 ///
 /// No other object reads the connection's events.
 @SharingActor public final class AttendeeSession {
@@ -23,7 +23,7 @@ public import RTCShareWireFormat
     /// The videos that the peer sends.
     public nonisolated let tiles: VideoTileController
     /// The audio that the peer sends.
-    public nonisolated let sounds: RemoteSoundController
+    public nonisolated let audio: RemoteAudioController
     /// The attendee's camera and microphone.
     private let own: OwnMedia
     /// The task that passes the peer's media on, until they end.
@@ -67,13 +67,13 @@ public import RTCShareWireFormat
         self.identity = identity
         own = OwnMedia(of: attendee, home: HomeLoop(of: connection))
         tiles = VideoTileController()
-        sounds = RemoteSoundController()
+        audio = RemoteAudioController()
         let (signals, media) = (connection.signals, connection.receiveMedia())
         // The task does not retain the session, because a session that is released closes its connection.
-        reception = Task { @SharingActor [weak tiles, weak sounds] in
+        reception = Task { @SharingActor [weak tiles, weak audio] in
             for await event in media {
                 await tiles?.handle(event)
-                await sounds?.handle(event)
+                await audio?.handle(event)
             }
         }
         Task { @SharingActor [weak self] in
@@ -184,32 +184,32 @@ public import RTCShareWireFormat
 
     /// Sends video from `source` as the attendee's camera, instead of the source that it sends now. The caller starts
     /// the source. If the last offer has no media section for it, it is sent after the next offer and answer.
-    public func startLocalVideo(
-        source: any VideoSource, configuration: LocalVideoConfiguration = LocalVideoConfiguration()
+    public func startCamera(
+        source: any VideoSource, parameters: VideoEncodingParameters = VideoEncodingParameters()
     ) async throws(ContentShareError) {
         try checkOpen()
-        try await own.startVideo(source, configuration, over: [connection])
+        try await own.startVideo(source, parameters, over: [connection])
     }
 
     /// Stops sending the camera. The encoder's thread removes its sink from the source soon after this returns.
-    public func stopLocalVideo() { own.stopVideo() }
+    public func stopCamera() { own.stopVideo() }
 
     /// Sends audio from `source` as the attendee's microphone, instead of the source that it sends now.
-    public func startLocalAudio(
-        source: any AudioSource, configuration: LocalAudioConfiguration = LocalAudioConfiguration()
+    public func startMicrophone(
+        source: any AudioSource, parameters: AudioEncodingParameters = AudioEncodingParameters()
     ) async throws(ContentShareError) {
         try checkOpen()
-        try await own.startAudio(source, configuration, over: [connection])
+        try await own.startAudio(source, parameters, over: [connection])
     }
 
     /// Stops sending the microphone. The encoder's thread removes its sink from the source soon after this returns.
-    public func stopLocalAudio() { own.stopAudio() }
+    public func stopMicrophone() { own.stopAudio() }
 
     /// The track of the microphone, to mute it or set its volume. Nil if it is not sent.
-    public var localAudioTrack: AudioTrack? { own.audioTrack }
+    public var microphoneTrack: AudioTrack? { own.audioTrack }
 
     /// The track of the camera, to mute it or adapt its format. Nil if it is not sent.
-    public var localVideoTrack: VideoTrack? { own.videoTrack }
+    public var cameraTrack: VideoTrack? { own.videoTrack }
 
     /// Returns the media of this attendee that were started and that the viewer's newest answer declines.
     public func refusedMedia() async -> Set<SharedMedia> {
@@ -225,7 +225,7 @@ public import RTCShareWireFormat
     public func recordReceived(to recorder: WebMRecorder) {
         let source = recorder.addSource()
         tiles.record(to: source)
-        sounds.record(to: source)
+        audio.record(to: source)
     }
 
     // MARK: The connection
@@ -358,7 +358,7 @@ public import RTCShareWireFormat
         reception.cancel()
         await reception.value
         await tiles.end()
-        await sounds.end()
+        await audio.end()
         self.failure = failure
         change(to: failure == nil ? .closed : .failed)
         readers.forEach { $0.finish() }

@@ -16,13 +16,13 @@ extension StatisticsReport {
     }
 
     /// Adds the counts of playback of each audio stream.
-    @SharingActor package mutating func add(sounds: RemoteSoundController, playedBy player: SoundPlayer) {
+    @SharingActor package mutating func add(sounds: RemoteAudioController, playedBy player: AudioPlayer) {
         for (sound, statistics) in player.statistics {
-            guard let receiver = sounds.receiverIndex(ofSound: sound.soundID), inboundRTP[receiver] != nil else {
+            guard let receiver = sounds.receiverIndex(ofAudio: sound.audioID), inboundRTP[receiver] != nil else {
                 continue
             }
             let playout = MediaPlayoutStats(
-                sound: sound.soundID, samples: statistics.samplesPlayed, delay: statistics.totalPlayoutDelay,
+                sound: sound.audioID, samples: statistics.samplesPlayed, delay: statistics.totalPlayoutDelay,
                 breaks: statistics.breaks)
             inboundRTP[receiver]?.playoutId = playout.id
             inboundRTP[receiver]?.setPlayout(of: statistics.captureTime, at: statistics.heardTime)

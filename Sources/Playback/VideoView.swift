@@ -54,7 +54,7 @@ public final class VideoView: VideoSink {
         var isPaused = false
         var changes = 0
         var statistics = Statistics()
-        var sound: SoundOutput?
+        var sound: AudioOutput?
         /// The smoothed time that a frame takes to appear on the display.
         var lead = Duration.zero
         var lookTime = Duration.zero
@@ -84,7 +84,7 @@ public final class VideoView: VideoSink {
 
     /// Delays frames until their audio is heard (lip sync), while any is audible. For a tile, use the audio of the same
     /// attendee. Nil shows frames on arrival.
-    public func synchronize(with sound: SoundOutput?) { state.withLock { $0.sound = sound } }
+    public func synchronize(with sound: AudioOutput?) { state.withLock { $0.sound = sound } }
 
     /// The counts so far.
     public var statistics: Statistics {

@@ -146,7 +146,7 @@ private struct Demo {
         let viewing = try Viewing(
             session: viewer, snapshot: path, replacesSnapshot: snapshot == nil, saysSnapshot: false, observer: judge)
         try await sender.contentShare.start(
-            source: source, audio: sound, configuration: parameters)
+            source: source, audio: sound, parameters: parameters)
         let (runner, source, sound) = (SourceRunner(), source, sound)
         try await runner.start {
             try source.start()

@@ -28,7 +28,7 @@ struct AudioMixerTests {
     func order() async {
         let clock = Clock()
         let mixer = AudioMixer { clock.now.withLock { $0 } }
-        let sources = [CustomAudioSource(), CustomAudioSource()]
+        let sources = [PushAudioSource(), PushAudioSource()]
         let log = Log()
         mixer.add(log)
         for source in sources { mixer.add(input: source) }
@@ -62,7 +62,7 @@ struct AudioMixerTests {
     func future(seconds: Int, burst: Int) {
         let now = Locked(Duration.zero)
         let mixer = AudioMixer { now.withLock { $0 } }
-        let (honest, ahead) = (CustomAudioSource(), CustomAudioSource())
+        let (honest, ahead) = (PushAudioSource(), PushAudioSource())
         let log = Log()
         mixer.add(log)
         for source in [honest, ahead] { mixer.add(input: source) }
@@ -84,7 +84,7 @@ struct AudioMixerTests {
     @Test("Inputs are added and removed while others play, and a source that ends is removed")
     func inputs() {
         let mixer = AudioMixer { .zero }
-        let (one, other) = (CustomAudioSource(), CustomAudioSource())
+        let (one, other) = (PushAudioSource(), PushAudioSource())
         let log = Log()
         mixer.add(log)
         mixer.add(input: one, volume: 0.5)
@@ -109,7 +109,7 @@ struct AudioMixerTests {
 
     @Test("A released mixer is detached from its sources")
     func release() {
-        let source = CustomAudioSource()
+        let source = PushAudioSource()
         var mixer: AudioMixer? = AudioMixer()
         mixer?.add(input: source)
         #expect(source.broadcaster.hasSinks)
@@ -120,7 +120,7 @@ struct AudioMixerTests {
     @Test("The sum of two full-scale inputs stays finite when it is encoded")
     func fullScale() throws {
         let mixer = AudioMixer()
-        let sources = [CustomAudioSource(), CustomAudioSource()]
+        let sources = [PushAudioSource(), PushAudioSource()]
         let log = Log()
         mixer.add(log)
         for source in sources { mixer.add(input: source, volume: 1) }

@@ -158,10 +158,10 @@ import Testing
         #expect(sound.wait { !$0.frames.isEmpty } && voice.wait { !$0.frames.isEmpty })
         #expect(sound.frames == [block] && voice.frames == [word])
         other.source.contentHint = .text
-        other.sender.captureObserver.captureWasInterrupted(by: .minimised)
+        other.sender.captureObserver.captureWasInterrupted(by: .minimized)
         #expect(app.log.wait(for: "interrupted: the window is minimized"))
         #expect(app.source.broadcaster.isMuted && app.source.contentHint == .text)
-        other.sender.captureObserver.captureInterruptionDidEnd(.minimised)
+        other.sender.captureObserver.captureInterruptionDidEnd(.minimized)
         #expect(app.log.wait(for: "goes on: the window is minimized"))
         #expect(!app.source.broadcaster.isMuted)
         let larger = BroadcastFixture.picture(PixelSize(width: 200, height: 120), seed: 5)
@@ -186,11 +186,11 @@ import Testing
         other.source.isMuted = false
         #expect(app.log.wait(for: "goes on: \(words)"))
         #expect(!app.source.broadcaster.isMuted)
-        other.sender.captureObserver.captureWasInterrupted(by: .minimised)
+        other.sender.captureObserver.captureWasInterrupted(by: .minimized)
         #expect(app.log.wait(for: "interrupted: the window is minimized"))
         other.source.isMuted = true
         other.source.isMuted = false
-        other.sender.captureObserver.captureInterruptionDidEnd(.minimised)
+        other.sender.captureObserver.captureInterruptionDidEnd(.minimized)
         #expect(app.log.wait(for: "goes on: the window is minimized"))
         #expect(app.log.all.count { $0.hasPrefix("interrupted: \(words)") } == 1)
         #expect(!app.source.broadcaster.isMuted)

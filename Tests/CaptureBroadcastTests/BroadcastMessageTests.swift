@@ -18,11 +18,11 @@ import Testing
                 parts: nil)),
         .sound(AudioFrame(samples: [0.5, -1, 0, 1], channels: 2, sampleRate: 44_100, timestamp: .milliseconds(20))),
         .voice(AudioFrame(samples: [0.5, -1], channels: 1, sampleRate: 48_000, timestamp: .milliseconds(40))),
-        .interrupted(.sourceMuted), .interrupted(.soundAway(reason: "the microphone is away")),
-        .interrupted(.minimised), .interrupted(.movedOffScreen), .interrupted(.awaitingPicture),
-        .interrupted(.heldByDesktop), .interrupted(.cameraAway(reason: "the camera 'front' is away")),
-        .interrupted(.displayAway(reason: "the output 'right' is off")), .interrupted(.awaitingChoice),
-        .interrupted(.extensionAway(reason: "gone")), .resumed,
+        .interrupted(.sourceMuted), .interrupted(.audioUnavailable(reason: "the microphone is away")),
+        .interrupted(.minimized), .interrupted(.movedOffScreen), .interrupted(.awaitingPicture),
+        .interrupted(.heldByDesktop), .interrupted(.cameraUnavailable(reason: "the camera 'front' is away")),
+        .interrupted(.displayUnavailable(reason: "the output 'right' is off")), .interrupted(.awaitingChoice),
+        .interrupted(.extensionUnavailable(reason: "gone")), .resumed,
         .hint(.text), .hint(.none), .finished(error: nil), .finished(error: "the display was lost"), .welcome,
         .refused("no"), .consumed, .ended,
     ]
@@ -44,8 +44,8 @@ import Testing
         let body = Array(bytes.dropFirst(4))
         let isText =
             switch message {
-            case .refused, .finished(.some), .interrupted(.extensionAway), .interrupted(.cameraAway),
-                .interrupted(.displayAway), .interrupted(.soundAway), .sound, .voice:
+            case .refused, .finished(.some), .interrupted(.extensionUnavailable), .interrupted(.cameraUnavailable),
+                .interrupted(.displayUnavailable), .interrupted(.audioUnavailable), .sound, .voice:
                 true
             default: false
             }

@@ -60,7 +60,7 @@ import Testing
     func rates(rate: Double) {
         #expect(throws: CaptureError.self) { try DisplayLink(framesPerSecond: rate) { _ in } }
         #expect(throws: CaptureError.self) {
-            try CustomCapturer(size: PixelSize(width: 2, height: 2), framesPerSecond: rate) { _ in nil }
+            try PullVideoSource(size: PixelSize(width: 2, height: 2), framesPerSecond: rate) { _ in nil }
         }
     }
 
@@ -68,7 +68,7 @@ import Testing
     func capturer() throws {
         let size = PixelSize(width: 128, height: 96)
         let pattern = TestPattern(size: size)
-        let capturer = try CustomCapturer(size: size, framesPerSecond: 100, contentHint: .motion) { tick in
+        let capturer = try PullVideoSource(size: size, framesPerSecond: 100, contentHint: .motion) { tick in
             tick.number.isMultiple(of: 2) ? pattern.render(frame: tick.number) : nil
         }
         let (sink, observer) = (Collector(), CaptureObserver())
@@ -92,7 +92,7 @@ import Testing
     @Test("A sink that is added between frames gets the newest frame, with its rotation and time")
     func capturedFrames() throws {
         let picture = TestPattern(size: PixelSize(width: 128, height: 96)).render(frame: 7)
-        let capturer = try CustomCapturer(
+        let capturer = try PullVideoSource(
             framesOf: PixelSize(width: 128, height: 96), framesPerSecond: 100
         ) { tick in
             guard tick.number == 0 else { return nil }
@@ -114,9 +114,9 @@ import Testing
 
     @Test("A custom capturer can be stopped by its drawing closure")
     func stopFromDraw() throws {
-        let capturer = Locked<CustomCapturer?>(nil)
+        let capturer = Locked<PullVideoSource?>(nil)
         let size = PixelSize(width: 2, height: 2)
-        let own = try CustomCapturer(size: size, framesPerSecond: 100) { _ in
+        let own = try PullVideoSource(size: size, framesPerSecond: 100) { _ in
             capturer.withLock { $0 }?.stop()
             return nil
         }

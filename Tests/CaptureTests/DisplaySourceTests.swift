@@ -206,7 +206,7 @@ struct DisplaySourceTests {
         try display.run("xrandr", "--output", "screen", "--mode", "small")
         #expect(wholeSink.wait { $0.frames.last?.size == PixelSize(width: 322, height: 240) })
         #expect(observer.wait(for: 1))
-        let interruption = CaptureInterruption.displayAway(
+        let interruption = CaptureInterruption.displayUnavailable(
             reason: "100x100+300+200 is not on the screen, which has become smaller")
         #expect(observer.events == [.interrupted(interruption)])
         #expect(part.broadcaster.isMuted)
@@ -237,7 +237,7 @@ struct DisplaySourceTests {
         source.add(observer: observer)
         try source.start()
         #expect(sink.wait { !$0.frames.isEmpty })
-        let away = CaptureInterruption.displayAway(reason: "the output 'right' is off or unplugged")
+        let away = CaptureInterruption.displayUnavailable(reason: "the output 'right' is off or unplugged")
         for _ in 0..<2 {
             try display.run("xrandr", "--delmonitor", "right")
             #expect(observer.wait { $0.last == .interrupted(away) })

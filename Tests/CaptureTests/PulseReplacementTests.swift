@@ -80,7 +80,7 @@ struct PulseReplacementTests {
         var interruption: String? {
             observer.events.reduce(nil) { reason, event in
                 switch event {
-                case .interrupted(.soundAway(let reason)): reason
+                case .interrupted(.audioUnavailable(let reason)): reason
                 case .interruptionEnded: nil
                 default: reason
                 }

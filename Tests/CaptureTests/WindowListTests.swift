@@ -48,9 +48,9 @@ struct WindowListTests {
         #expect(try titles(display) == ["in a frame", "panel"])
         try client.set("_NET_CLIENT_LIST", numbers: [minimised, window, 0x7654321], type: "WINDOW", of: client.root)
         #expect(try titles(display) == ["in a frame"])
-        let all = try WindowSource.windows(display: display.name, includingMinimised: true)
+        let all = try WindowSource.windows(display: display.name, includingMinimized: true)
         #expect(all.map(\.title) == ["minimised", "in a frame"])
-        #expect(all.map(\.isMinimised) == [true, false])
+        #expect(all.map(\.isMinimized) == [true, false])
         try client.set("_NET_CLIENT_LIST", numbers: [0x7654321], type: "WINDOW", of: client.root)
         #expect(try titles(display) == ["in a frame", "panel"])
     }

@@ -150,7 +150,7 @@ struct WindowSourceTests {
         watched.source.stop()
         #expect(
             watched.observer.events.prefix(4) == [
-                .started, .interrupted(.minimised), .interruptionEnded(.minimised), .resized(Self.size(100, 80)),
+                .started, .interrupted(.minimized), .interruptionEnded(.minimized), .resized(Self.size(100, 80)),
             ])
     }
 
@@ -162,7 +162,7 @@ struct WindowSourceTests {
         let window = try client.window(200, 150, colour: Self.red, isMapped: false)
         let watched = try Watched(window, of: display)
         #expect(watched.observer.wait(for: 2))
-        #expect(watched.observer.events == [.started, .interrupted(.minimised)])
+        #expect(watched.observer.events == [.started, .interrupted(.minimized)])
         #expect(watched.source.broadcaster.isMuted)
         #expect(watched.sink.frames.isEmpty)
         watched.source.stop()
@@ -220,8 +220,8 @@ struct WindowSourceTests {
         watched.source.stop()
         #expect(
             watched.observer.events == [
-                .started, .interrupted(.movedOffScreen), .interruptionEnded(.movedOffScreen), .interrupted(.minimised),
-                .interruptionEnded(.minimised), .stopped,
+                .started, .interrupted(.movedOffScreen), .interruptionEnded(.movedOffScreen), .interrupted(.minimized),
+                .interruptionEnded(.minimized), .stopped,
             ])
     }
 
@@ -244,11 +244,11 @@ struct WindowSourceTests {
             #expect(watched.shows(colour))
         }
         try client.unmap(frame)
-        #expect(watched.observer.wait { $0.last == .interrupted(.minimised) })
+        #expect(watched.observer.wait { $0.last == .interrupted(.minimized) })
         try client.paint(window, Self.red)
         try client.map(frame)
         #expect(watched.shows(Self.red))
-        #expect(watched.observer.events.last == .interruptionEnded(.minimised))
+        #expect(watched.observer.events.last == .interruptionEnded(.minimized))
         watched.source.stop()
     }
 
@@ -416,13 +416,13 @@ struct WindowSourceTests {
         try source.start()
         #expect(sink.wait { !$0.frames.isEmpty })
         try display.run("xdotool", "windowminimize", "\(alpha.id)")
-        #expect(observer.wait { $0.last == .interrupted(.minimised) })
+        #expect(observer.wait { $0.last == .interrupted(.minimized) })
         #expect(try WindowSource.windows(display: display.name).map(\.title) == ["Beta"])
-        let all = try WindowSource.windows(display: display.name, includingMinimised: true)
-        #expect(all.filter(\.isMinimised).map(\.title) == ["Alpha"])
-        #expect(try WindowSource(.title("Alpha"), display: display.name).window.isMinimised)
+        let all = try WindowSource.windows(display: display.name, includingMinimized: true)
+        #expect(all.filter(\.isMinimized).map(\.title) == ["Alpha"])
+        #expect(try WindowSource(.title("Alpha"), display: display.name).window.isMinimized)
         try display.run("xdotool", "windowmap", "\(alpha.id)")
-        #expect(observer.wait { $0.contains(.interruptionEnded(.minimised)) })
+        #expect(observer.wait { $0.contains(.interruptionEnded(.minimized)) })
         try display.run("xdotool", "windowsize", "--sync", "\(alpha.id)", "300", "200")
         #expect(sink.wait { ($0.frames.last?.size.width ?? 0) > 280 })
         try display.run("xdotool", "windowkill", "\(alpha.id)")

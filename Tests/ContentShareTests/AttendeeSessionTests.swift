@@ -21,8 +21,8 @@ struct AttendeeSessionTests {
         try music.start()
         try voice.start()
         try await pair.alice.contentShare.start(source: screen, audio: music)
-        try await pair.alice.startLocalVideo(source: face)
-        try await pair.alice.startLocalAudio(source: voice)
+        try await pair.alice.startCamera(source: face)
+        try await pair.alice.startMicrophone(source: voice)
         let content = try AttendeeID("alice#content")
         let seen = await pair.tiles.pictures.wait { pictures in
             pictures.count { $0.attendee == content } >= 5 && pictures.count { $0.attendee != content } >= 5
@@ -38,7 +38,7 @@ struct AttendeeSessionTests {
         #expect(tiles.count { $0.isContent } == 1 && tiles.count == 2)
         await pair.sounds.hear(440, of: "alice#content")
         await pair.sounds.hear(1000, of: "alice")
-        #expect(await Set(pair.bob.sounds.sounds.map(\.attendeeID.rawValue)) == ["alice", "alice#content"])
+        #expect(await Set(pair.bob.audio.streams.map(\.attendeeID.rawValue)) == ["alice", "alice#content"])
         #expect(pair.sharing.log.entries == [.didStart])
         // Each stream has its own counts.
         let streams = await pair.bob.stats().inboundRTP.values
@@ -82,7 +82,7 @@ struct AttendeeSessionTests {
         async throws
     {
         let pair = try await Pair()
-        let source = CustomVideoSource()
+        let source = PushVideoSource()
         try await pair.alice.contentShare.start(source: source)
         #expect(await pair.alice.contentShare.isSharing)
         // Before there is a viewer, no frames are encoded. The source is asked for frames until one was sent.
@@ -101,7 +101,7 @@ struct AttendeeSessionTests {
         #expect(await !pair.alice.contentShare.isSharing)
         await #expect(throws: ContentShareError.notSharing) { try await pair.alice.contentShare.stop() }
         await #expect(throws: ContentShareError.notSharing) { try await pair.alice.contentShare.update(.init()) }
-        let other = CustomVideoSource()
+        let other = PushVideoSource()
         try await pair.alice.contentShare.start(source: other)
         other.capture(grey(256, 144, luma: 60))
         let tile = await pair.tiles.wait(for: .added, count: 2)
@@ -118,9 +118,9 @@ struct AttendeeSessionTests {
     func mutedTrackPauses() async throws {
         let pair = try await Pair([.camera])
         let face = try pattern(192, 144)
-        try await pair.alice.startLocalVideo(source: face)
+        try await pair.alice.startCamera(source: face)
         await pair.tiles.pictures.wait(count: 2)
-        let track = try #require(await pair.alice.localVideoTrack)
+        let track = try #require(await pair.alice.cameraTrack)
         track.isPaused = true
         #expect(await pair.tiles.wait(for: .paused)?.pauseState == .pausedBySender)
         track.isPaused = false
@@ -133,11 +133,11 @@ struct AttendeeSessionTests {
         // The track that replaces a muted track is not muted.
         track.isPaused = true
         let other = try pattern(256, 144)
-        try await pair.alice.startLocalVideo(source: other)
+        try await pair.alice.startCamera(source: other)
         await pair.tiles.pictures.wait { $0.last?.size.width == 256 }
-        await pair.alice.stopLocalVideo()
+        await pair.alice.stopCamera()
         _ = await pair.tiles.wait(for: .removed)
-        #expect(await pair.alice.localVideoTrack == nil)
+        #expect(await pair.alice.cameraTrack == nil)
         await pair.end()
         face.stop()
         other.stop()
@@ -146,7 +146,7 @@ struct AttendeeSessionTests {
     @Test("A source without a frame is reported after the timeout, and shared when it has one")
     func silentSource() async throws {
         let pair = try await Pair()
-        let source = CustomVideoSource()
+        let source = PushVideoSource()
         try await pair.alice.contentShare.start(source: source)
         await pair.sharing.log.wait(count: 1)
         #expect(pair.sharing.log.entries == [.sourceIsSilent(SharePhase.patience)])
@@ -163,7 +163,7 @@ struct AttendeeSessionTests {
         let pair = try await Pair([.content, .camera])
         let (screen, face) = (try pattern(192, 144), try pattern(256, 144))
         try await pair.alice.contentShare.start(source: screen)
-        try await pair.alice.startLocalVideo(source: face)
+        try await pair.alice.startCamera(source: face)
         _ = await pair.tiles.wait(for: .added, count: 2)
         let content = try AttendeeID("alice#content")
         try await pair.bob.setReceiving(false, of: content)
@@ -219,10 +219,10 @@ struct AttendeeSessionTests {
     @Test("A source that is muted from the start is shared when it is unmuted")
     func mutedFromStart() async throws {
         let (muted, silent) = (try await Pair(), try await Pair())
-        let window = CustomVideoSource()
+        let window = PushVideoSource()
         window.broadcaster.isMuted = true
         try await muted.alice.contentShare.start(source: window)
-        try await silent.alice.contentShare.start(source: CustomVideoSource())
+        try await silent.alice.contentShare.start(source: PushVideoSource())
         // The timeout of the other source is over, and this one started earlier.
         await silent.sharing.log.wait(count: 1)
         #expect(muted.sharing.log.entries.isEmpty)
@@ -256,7 +256,7 @@ struct AttendeeSessionTests {
     @Test("A connection carries one share of each attendee, and a limited number of shares")
     func shareLimits() async throws {
         let pair = try await Pair(connects: false)
-        let source = CustomVideoSource()
+        let source = PushVideoSource()
         let alice = try AttendeeID("alice")
         try await pair.alice.contentShare.start(source: source)
         let again = try ContentShareController(attendee: alice, connection: pair.alice.connection)
@@ -280,20 +280,20 @@ struct AttendeeSessionTests {
         try await pair.alice.contentShare.start(source: screen)
         await pair.tiles.pictures.wait(count: 2)
         try await pair.alice.contentShare.update(
-            LocalVideoConfiguration(
+            VideoEncodingParameters(
                 maxBitrate: .kilobitsPerSecond(200), maxFramerate: 10, maxSize: PixelSize(width: 160, height: 90),
                 contentHint: .motion))
         #expect(await pair.tiles.wait(for: .resized)?.size == PixelSize(width: 160, height: 90))
-        try await pair.alice.contentShare.update(LocalVideoConfiguration(contentHint: .text))
+        try await pair.alice.contentShare.update(VideoEncodingParameters(contentHint: .text))
         #expect(await pair.tiles.wait(for: .resized, count: 2)?.size == PixelSize(width: 320, height: 180))
         await #expect(throws: ContentShareError.self) {
-            try await pair.alice.contentShare.update(LocalVideoConfiguration(maxBitrate: .kilobitsPerSecond(1)))
+            try await pair.alice.contentShare.update(VideoEncodingParameters(maxBitrate: .kilobitsPerSecond(1)))
         }
         await #expect(throws: ContentShareError.self) {
-            try await pair.alice.contentShare.start(source: screen, configuration: .init(maxFramerate: .nan))
+            try await pair.alice.contentShare.start(source: screen, parameters: .init(maxFramerate: .nan))
         }
         await #expect(throws: ContentShareError.self) {
-            try await pair.alice.startLocalVideo(source: screen, configuration: .init(maxFramerate: 0))
+            try await pair.alice.startCamera(source: screen, parameters: .init(maxFramerate: 0))
         }
         #expect(pair.tiles.kindsButPauses == [.added, .resized, .resized])
         #expect(pair.sharing.log.entries == [.didStart])

@@ -56,8 +56,8 @@ struct OwnMediaTests {
         let face = CountedVideo(try pattern(192, 144))
         let voice = CountedAudio(try ToneSource(frequency: 440))
         var seats = [try await room.seat("ann", media: Self.media)]
-        try await room.room.startLocalVideo(source: face)
-        try await room.room.startLocalAudio(source: voice)
+        try await room.room.startCamera(source: face)
+        try await room.room.startMicrophone(source: voice)
         try face.source.start()
         try voice.source.start()
         for name in ["bob", "eve", "joe"] { seats.append(try await room.seat(name, media: Self.media)) }
@@ -89,14 +89,14 @@ struct OwnMediaTests {
         let ann = try await room.seat("ann", media: Self.media)
         let bob = try await room.seat("bob", media: Self.media)
         let (first, second) = (try pattern(192, 144), try pattern(160, 128))
-        try await room.room.startLocalVideo(source: first)
+        try await room.room.startCamera(source: first)
         await ann.tiles.waitForPictures()
         await bob.viewer.session.connection.close()
-        try await room.room.startLocalVideo(source: second)
-        try await room.room.startLocalAudio(source: try ToneSource(frequency: 440))
+        try await room.room.startCamera(source: second)
+        try await room.room.startMicrophone(source: try ToneSource(frequency: 440))
         await ann.tiles.pictures.wait { $0.contains { $0.size == second.captureFormat.size } }
         await room.end(ann, bob)
-        await #expect(throws: ContentShareError.ended) { try await room.room.startLocalVideo(source: first) }
+        await #expect(throws: ContentShareError.ended) { try await room.room.startCamera(source: first) }
         [first, second].forEach { $0.stop() }
     }
 }

@@ -12,7 +12,8 @@ import Testing
         let audience = RoomAudience()
         let (design, sales) = (try Subgroup("design"), try Subgroup("sales"))
         let memberships = [
-            RoomMembership(), RoomMembership(subgroups: [design]), try RoomMembership(onlySubgroups: [sales]), .waiting,
+            RoomMembership(), RoomMembership(subgroups: [design]), try RoomMembership(onlySubgroups: [sales]),
+            .waitingForApproval,
         ]
         var configuration = Connection.Configuration()
         configuration.addresses = [.v4(0x7F00_0001)]

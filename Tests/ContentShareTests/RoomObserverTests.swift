@@ -52,8 +52,8 @@ import Testing
             Step(name: "another membership", reports: ["room"]) {
                 try room.changeMembership(of: 1, to: RoomMembership(subgroups: [design]))
             },
-            Step(name: "a camera starts", reports: ["room"]) { try await room.startLocalVideo(source: camera) },
-            Step(name: "the camera stops", reports: ["room"]) { room.stopLocalVideo() },
+            Step(name: "a camera starts", reports: ["room"]) { try await room.startCamera(source: camera) },
+            Step(name: "the camera stops", reports: ["room"]) { room.stopCamera() },
             Step(name: "the share stops", reports: ["room"]) { try room.contentShare.stop() },
             Step(name: "the viewer leaves", reports: ["1 closed, gone"]) { await seat?.session.leave() },
         ]

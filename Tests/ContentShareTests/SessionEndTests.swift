@@ -14,7 +14,7 @@ struct SessionEndTests {
     func nextOffer() async throws {
         let pair = try await Pair([.camera])
         let face = try pattern(192, 144)
-        try await pair.alice.startLocalVideo(source: face)
+        try await pair.alice.startCamera(source: face)
         await pair.tiles.pictures.wait(count: 1)
         let screen = try pattern(320, 180)
         let music = try ToneSource(frequency: 440)
@@ -22,7 +22,7 @@ struct SessionEndTests {
         try music.start()
         try voice.start()
         try await pair.alice.contentShare.start(source: screen, audio: music)
-        try await pair.alice.startLocalAudio(source: voice)
+        try await pair.alice.startMicrophone(source: voice)
         // Video that can't be sent yet is not reported.
         await pair.tiles.pictures.wait(count: pair.tiles.pictures.entries.count + 5)
         #expect(pair.sharing.log.entries.isEmpty && pair.tiles.kindsButPauses == [.added])
@@ -55,21 +55,21 @@ struct SessionEndTests {
         let pair = try await Pair([.microphone])
         let voice = try ToneSource(frequency: 440)
         try voice.start()
-        try await pair.alice.startLocalAudio(source: voice)
+        try await pair.alice.startMicrophone(source: voice)
         await pair.sounds.log.wait(count: 1)
-        await pair.alice.stopLocalAudio()
+        await pair.alice.stopMicrophone()
         await pair.sounds.log.wait(count: 2)
-        #expect(await pair.bob.sounds.sounds.isEmpty)
-        var updates = await pair.bob.sounds.updates.makeAsyncIterator()
+        #expect(await pair.bob.audio.streams.isEmpty)
+        var updates = await pair.bob.audio.updates.makeAsyncIterator()
         #expect(await updates.next(isolation: nil) == [])
         let other = try ToneSource(frequency: 1000)
         try other.start()
-        try await pair.alice.startLocalAudio(source: other)
+        try await pair.alice.startMicrophone(source: other)
         await pair.sounds.log.wait(count: 3)
         #expect(await updates.next(isolation: nil)?.map(\.attendeeID.rawValue) == ["alice"])
         #expect(pair.sounds.log.entries == [.added("alice"), .removed("alice"), .added("alice")])
         await pair.sounds.hear(1000, of: "alice")
-        #expect(await pair.alice.localAudioTrack?.source === other)
+        #expect(await pair.alice.microphoneTrack?.source === other)
         await pair.end()
         // The end is reported after all received audio was passed on.
         await pair.sounds.log.wait(count: 4)
@@ -89,9 +89,9 @@ struct SessionEndTests {
         #expect(pair.sharing.log.entries == [.didStart, .didStop(.closedByPeer)])
         await #expect(throws: ContentShareError.ended) { try await pair.alice.contentShare.start(source: screen) }
         await #expect(throws: ContentShareError.ended) { try await pair.alice.contentShare.stop() }
-        await #expect(throws: ContentShareError.ended) { try await pair.alice.startLocalVideo(source: screen) }
+        await #expect(throws: ContentShareError.ended) { try await pair.alice.startCamera(source: screen) }
         await #expect(throws: ContentShareError.ended) {
-            try await pair.alice.startLocalAudio(source: CustomAudioSource())
+            try await pair.alice.startMicrophone(source: PushAudioSource())
         }
         #expect(pair.tiles.kindsButPauses == [.added, .removed])
         await pair.alice.leave()
@@ -126,7 +126,7 @@ struct SessionEndTests {
         let pair = try await Pair([.content, .camera])
         let face = try pattern(192, 144)
         let screen = try pattern(320, 180)
-        try await pair.alice.startLocalVideo(source: face)
+        try await pair.alice.startCamera(source: face)
         try await pair.alice.contentShare.start(source: screen)
         _ = await pair.tiles.wait(for: .added, count: 2)
         await pair.sharing.log.wait(count: 1)
@@ -152,7 +152,7 @@ struct SessionEndTests {
         let bob = try await AttendeeSession.viewing(as: AttendeeID("bob"), configuration: configuration)
         let log = ShareLog()
         alice.contentShare.add(observer: log)
-        try await alice.contentShare.start(source: CustomVideoSource())
+        try await alice.contentShare.start(source: PushVideoSource())
         let offer = try await alice.connection.makeOffer()
         let answer = try await bob.connection.answer(offer: offer)
         await bob.leave()
@@ -172,7 +172,7 @@ struct SessionEndTests {
     func sourceFails() async throws {
         struct Failure: Error {}
         let pair = try await Pair()
-        let source = CustomVideoSource()
+        let source = PushVideoSource()
         try await pair.alice.contentShare.start(source: source)
         let frames = Task {
             while !Task.isCancelled {
@@ -211,7 +211,7 @@ struct SessionEndTests {
             }
         }
         let pair = try await Pair()
-        let source = CustomVideoSource()
+        let source = PushVideoSource()
         let observer = Observer()
         source.add(observer: observer)
         try await pair.alice.contentShare.start(source: source)

@@ -78,7 +78,7 @@ struct SessionRuleTests {
         let pair = try await Pair([.content, .camera], connects: false)
         let (screen, face) = (try pattern(192, 144), try pattern(320, 180))
         try await pair.alice.contentShare.start(source: screen)
-        try await pair.alice.startLocalVideo(source: face)
+        try await pair.alice.startCamera(source: face)
         let offer = try await pair.alice.connection.makeOffer()
         let whole = try await pair.bob.connection.answer(offer: offer)
         let mid = try #require(try whole.media[1].mid())
@@ -96,7 +96,7 @@ struct SessionRuleTests {
             await waitUntil { await !pair.alice.refusedMedia().isEmpty }
             #expect(await pair.alice.refusedMedia() == [.camera])
         }
-        try await pair.alice.startLocalVideo(source: face)
+        try await pair.alice.startCamera(source: face)
         try await pair.alice.connect(to: pair.bob)
         _ = await pair.tiles.wait(for: .added, count: 2)
         #expect(await Set(pair.bob.tiles.tiles.map(\.attendeeID.rawValue)) == ["alice", "alice#content"])

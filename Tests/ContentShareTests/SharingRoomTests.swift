@@ -103,7 +103,7 @@ struct SharingRoomTests {
         // A start that fails does not change the destination.
         await #expect(throws: ContentShareError.self) {
             try await room.startContentShare(
-                source: open, to: .main, configuration: LocalVideoConfiguration(maxFramerate: 1000))
+                source: open, to: .main, parameters: VideoEncodingParameters(maxFramerate: 1000))
         }
         #expect(await room.destination == .subgroup(design))
         await fixture.end(ann, bob)
@@ -366,11 +366,11 @@ struct SharingRoomTests {
         let pair = try await Pair()
         let screen = try pattern(320, 180)
         try await pair.alice.contentShare.start(
-            source: screen, configuration: LocalVideoConfiguration(maxBitrate: .kilobitsPerSecond(500)))
+            source: screen, parameters: VideoEncodingParameters(maxBitrate: .kilobitsPerSecond(500)))
         pair.alice.connection.setMaximumBitrate(.kilobitsPerSecond(500))
         await pair.tiles.waitForPictures()
         pair.alice.connection.setMaximumBitrate(.kilobitsPerSecond(6000))
-        try await pair.alice.contentShare.update(LocalVideoConfiguration(maxBitrate: .kilobitsPerSecond(6000)))
+        try await pair.alice.contentShare.update(VideoEncodingParameters(maxBitrate: .kilobitsPerSecond(6000)))
         while true {
             let rate = await pair.alice.stats().outboundRTP.values.compactMap(\.targetBitrate).first
             if let rate, rate > 4_000_000 { break }

@@ -18,7 +18,7 @@ struct SoundLimitTests {
             answer: .parse(answer.replacing(/c=IN[^\r\n]*\r\n/) { "\($0.output)\(lines)" }), to: offer)
         let source = try ToneSource(frequency: 440)
         try source.start()
-        try await pair.alice.startLocalAudio(source: source, configuration: LocalAudioConfiguration(isVoice: false))
+        try await pair.alice.startMicrophone(source: source, parameters: AudioEncodingParameters(isVoice: false))
         await pair.sounds.blocks.wait { $0.count >= 50 }
         source.stop()
         let sent = await pair.alice.stats().outboundRTP.values.first?.sent

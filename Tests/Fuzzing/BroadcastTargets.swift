@@ -65,7 +65,7 @@ struct BroadcastReaderTarget: FuzzTarget {
             bytes += BroadcastMessage.hint(.text).encoded
             bytes += BroadcastMessage.picture(whole).encoded + [UInt8](repeating: 7, count: whole.payloadLength)
             bytes += BroadcastMessage.picture(parts).encoded + [UInt8](repeating: 9, count: parts.payloadLength)
-            bytes += BroadcastMessage.interrupted(.minimised).encoded + BroadcastMessage.resumed.encoded
+            bytes += BroadcastMessage.interrupted(.minimized).encoded + BroadcastMessage.resumed.encoded
             let sound = AudioFrame(
                 samples: [0.5, -0.5, 0, 1], channels: 2, sampleRate: 48_000, timestamp: .seconds(3))
             for message in BroadcastMessage.sounds(of: sound) { bytes += message.encoded }

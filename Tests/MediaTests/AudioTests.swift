@@ -76,7 +76,7 @@ struct AudioFrameTests {
 
 @Suite("AudioTrack")
 struct AudioTrackTests {
-    private let source = CustomAudioSource()
+    private let source = PushAudioSource()
 
     @Test(
         "The volume is 0 to 10, and 1 if it is set to a value that is not finite",

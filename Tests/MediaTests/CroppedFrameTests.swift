@@ -76,7 +76,7 @@ struct CroppedFrameTests {
 
     @Test("A source delivers the middle of a frame without a copy")
     func throughSource() throws {
-        let source = CustomVideoSource(isScreencast: false)
+        let source = PushVideoSource(isScreencast: false)
         let log = FrameLog()
         source.add(log)
         source.adaptOutputFormat(width: 1280, height: 720, fps: 0)

@@ -22,7 +22,7 @@ struct FrameOutletTests {
         arguments: [5.0, 15, 24, 30], [30, 60])
     func lastFrame(framesPerSecond: Double, sourceRate: Int) {
         for count in 30..<60 {
-            let source = CustomVideoSource(isScreencast: true, timer: time.timer)
+            let source = PushVideoSource(isScreencast: true, timer: time.timer)
             let log = FrameLog()
             source.adaptOutputFormat(width: 1280, height: 720, fps: framesPerSecond)
             source.add(log)
@@ -40,7 +40,7 @@ struct FrameOutletTests {
 
     @Test("A deferred frame has the time of its delivery and all damage since the last frame")
     func lateFrame() {
-        let source = CustomVideoSource(isScreencast: true, timer: time.timer)
+        let source = PushVideoSource(isScreencast: true, timer: time.timer)
         let log = FrameLog()
         source.add(log)
         source.adaptOutputFormat(width: 1280, height: 720, fps: 5)
@@ -71,7 +71,7 @@ struct FrameOutletTests {
 
     @Test("A sink that is added causes one frame for the others, whatever the source delivers meanwhile")
     func joiningSink() {
-        let source = CustomVideoSource(isScreencast: true, timer: time.timer)
+        let source = PushVideoSource(isScreencast: true, timer: time.timer)
         let track = VideoTrack(id: "v", source: source, timer: time.timer)
         let (busy, late) = (BusySink(), FrameLog())
         track.add(busy)
@@ -88,7 +88,7 @@ struct FrameOutletTests {
 
     @Test("The last frame is delivered before the end of its source")
     func lastFrameBeforeEnd() {
-        let source = CustomVideoSource(isScreencast: true, timer: time.timer)
+        let source = PushVideoSource(isScreencast: true, timer: time.timer)
         let track = VideoTrack(id: "v", source: source, timer: time.timer)
         let log = FrameLog()
         track.add(log)
@@ -102,7 +102,7 @@ struct FrameOutletTests {
 
     @Test("A sink that is added late gets the newest frame, also through a track")
     func lateSink() {
-        let source = CustomVideoSource(isScreencast: true, timer: time.timer)
+        let source = PushVideoSource(isScreencast: true, timer: time.timer)
         source.capture(number(7, at: .zero))
         let (direct, behind) = (FrameLog(), FrameLog())
         time.advance(.seconds(30))
@@ -153,7 +153,7 @@ struct FrameOutletTests {
 
     @Test("A format without pixels delivers no frame and starts no timer")
     func noPixels() {
-        let source = CustomVideoSource(isScreencast: true, timer: time.timer)
+        let source = PushVideoSource(isScreencast: true, timer: time.timer)
         let log = FrameLog()
         source.add(log)
         source.adaptOutputFormat(width: 0, height: 0, fps: 5)

@@ -8,7 +8,7 @@ struct StreamTests {
     @Test("A stream has one track per id, of both kinds, in the order of addition")
     func tracks() throws {
         let stream = try factory.mediaStream(withID: "alice#content")
-        let (video, audio) = (factory.videoSource(forScreencast: true), CustomAudioSource())
+        let (video, audio) = (factory.videoSource(forScreencast: true), PushAudioSource())
         let first = try factory.videoTrack(with: video, id: "v1")
         let second = try factory.videoTrack(with: video, id: "v0")
         let sound = try factory.audioTrack(with: audio, id: "a1")
@@ -43,7 +43,7 @@ struct StreamTests {
         #expect(throws: MediaError.identifier(id)) {
             _ = try factory.videoTrack(with: factory.videoSource(forScreencast: false), id: id)
         }
-        #expect(throws: MediaError.identifier(id)) { _ = try factory.audioTrack(with: CustomAudioSource(), id: id) }
+        #expect(throws: MediaError.identifier(id)) { _ = try factory.audioTrack(with: PushAudioSource(), id: id) }
         // The error is one short line.
         let words = MediaError.identifier(id).description
         #expect(words.count < 1500 && !words.contains("\n") && !words.contains("\r"))
@@ -60,7 +60,7 @@ struct StreamTests {
 struct StatisticsSinkTests {
     @Test("Frames, rests, sizes, gaps and the rate are counted by the frames' timestamps")
     func counts() {
-        let (source, sink) = (CustomVideoSource(), VideoStatisticsSink())
+        let (source, sink) = (PushVideoSource(), VideoStatisticsSink())
         source.add(sink)
         #expect(sink.statistics.frames == 0 && sink.statistics.size == nil)
         for index in 0..<20 { source.capture(grey(at: index * 100, damage: index % 4 == 1 ? [] : nil)) }
@@ -97,7 +97,7 @@ struct StatisticsSinkTests {
             let kind = CaptureSourceError.Kind.configurationFailure
         }
         struct Unknown: Error {}
-        let source = CustomVideoSource()
+        let source = PushVideoSource()
         let observer = ObserverLog()
         source.add(observer: observer)
         source.add(observer: observer)
@@ -113,7 +113,7 @@ struct StatisticsSinkTests {
 
     @Test("An observer is not retained, and the remaining ones are notified")
     func forgottenObserver() {
-        let source = CustomVideoSource()
+        let source = PushVideoSource()
         let kept = ObserverLog()
         weak var forgotten: ObserverLog?
         do {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("VideoTrack")
 struct VideoTrackTests {
-    private let source = CustomVideoSource()
+    private let source = PushVideoSource()
     private let rectangle = PixelRectangle(x: 0, y: 0, size: PixelSize(width: 2, height: 2))
 
     @Test("A track is a sink of its source only while it has sinks, and a removed sink gets nothing")
@@ -303,7 +303,7 @@ struct VideoTrackTests {
     @Test("Without a mode, a screen is fitted and a camera is cropped")
     func defaultModes() {
         for (isScreen, expected) in [(true, "960x720"), (false, "1280x720")] {
-            let source = CustomVideoSource(isScreencast: isScreen)
+            let source = PushVideoSource(isScreencast: isScreen)
             let log = FrameLog()
             source.add(log)
             source.adaptOutputFormat(width: 1280, height: 720, fps: 0)
@@ -344,7 +344,7 @@ private final class UncheckedSource: VideoSource {
 
     @Test("A frame is checked once, at its entry, however many tracks and lists of sinks it passes")
     func validatedOnce() {
-        let source = CustomVideoSource()
+        let source = PushVideoSource()
         let track = VideoTrack(id: "outer", source: VideoTrack(id: "inner", source: source))
         let (log, buffer) = (FrameLog(), WatchedBuffer())
         track.add(log)

@@ -48,7 +48,7 @@ import Testing
     @Test("An audio device is shared by a SPEC of its kind with its name")
     func devices() {
         let devices = [("desk", SoundDeviceKind.source), ("first", .sink)].map {
-            SoundDevice(name: $0.0, description: "", kind: $0.1, isDefault: false)
+            AudioDevice(name: $0.0, description: "", kind: $0.1, isDefault: false)
         }
         #expect(devices.map(\.specification.description) == ["microphone:desk", "system:first"])
     }

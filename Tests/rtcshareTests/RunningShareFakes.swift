@@ -159,7 +159,7 @@ final class FakeOpener: Sendable {
 
     func showContent(
         _ source: any VideoSource, canWait: Bool, audio: (any AudioSource)?, configuration: VideoEncodingParameters,
-        audioConfiguration: LocalAudioConfiguration
+        audioConfiguration: AudioEncodingParameters
     ) async throws {
         if !(source is FakeSource), let slate = source as? any CaptureSource {
             let observer = SlateObserver()

@@ -802,11 +802,11 @@ struct RunningShareTests {
     @Test("A room mutes a source only while viewers see that source")
     func muteOfNamedSource() async throws {
         let room = try SharingRoom(owner: try AttendeeID("alice"))
-        let (first, second) = (CustomVideoSource(isScreencast: true), CustomVideoSource(isScreencast: true))
+        let (first, second) = (PushVideoSource(isScreencast: true), PushVideoSource(isScreencast: true))
         for source in [first, second] {
             try await room.showContent(
                 source, canWait: false, audio: nil, configuration: VideoEncodingParameters(),
-                audioConfiguration: LocalAudioConfiguration())
+                audioConfiguration: AudioEncodingParameters())
         }
         room.setVideoMuted(true, of: first)
         #expect(room.contentShare.videoTrack?.isMuted == false)

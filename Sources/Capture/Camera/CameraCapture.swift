@@ -52,7 +52,7 @@ final class CameraCapture: Sendable {
                 guard hasGiven else { throw .cameraLost(camera: chosen.device.description, reason: error.reason) }
                 reporter.setMuted(true)
                 let reason = "the camera '\(chosen.device.description)' gives nothing: \(error.reason)"
-                reporter.report(.cameraAway(reason: reason), size: nil, now: monotonicNow())
+                reporter.report(.cameraUnavailable(reason: reason), size: nil, now: monotonicNow())
                 awaitReturn(of: chosen, until: signal)
             }
         }

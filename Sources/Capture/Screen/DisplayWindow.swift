@@ -13,7 +13,7 @@ public struct DisplayWindow: Sendable, Hashable, CustomStringConvertible {
     /// The size in pixels, without the window manager's frame.
     public let size: PixelSize
     /// Whether it is minimized, or on another desktop: it has no video until that ends.
-    public let isMinimised: Bool
+    public let isMinimized: Bool
     /// The opacity, from 0 (invisible) to 1 (`_NET_WM_WINDOW_OPACITY`). The captured pixels don't depend on it.
     public let opacity: Double
     /// Whether the window manager keeps it above others (`_NET_WM_STATE_ABOVE`), like toolbars and picture in picture.
@@ -21,7 +21,7 @@ public struct DisplayWindow: Sendable, Hashable, CustomStringConvertible {
 
     /// Creates a window description.
     public init(
-        id: UInt32, title: String, application: String?, processID: Int32?, size: PixelSize, isMinimised: Bool = false,
+        id: UInt32, title: String, application: String?, processID: Int32?, size: PixelSize, isMinimized: Bool = false,
         opacity: Double = 1, isKeptAbove: Bool = false
     ) {
         self.id = id
@@ -29,14 +29,14 @@ public struct DisplayWindow: Sendable, Hashable, CustomStringConvertible {
         self.application = application
         self.processID = processID
         self.size = size
-        self.isMinimised = isMinimised
+        self.isMinimized = isMinimized
         self.opacity = opacity
         self.isKeptAbove = isKeptAbove
     }
 
     /// The text `0x1400007 'xterm' (484x316, XTerm)`.
     public var description: String {
-        let more = [application, isMinimised ? "minimized" : nil].compactMap { $0 }
+        let more = [application, isMinimized ? "minimized" : nil].compactMap { $0 }
         return "\(specification) '\(title)' (\(([size.description] + more).joined(separator: ", ")))"
     }
 

@@ -30,7 +30,7 @@ struct ScreenPart: ScreenSubject {
             rectangle = found
         } catch {
             guard let reason = error.absence else { throw error }
-            return .hidden(.displayAway(reason: reason))
+            return .hidden(.displayUnavailable(reason: reason))
         }
         let pixels = ScreenGeometry.Pixels(drawable: connection.root, area: rectangle)
         return .shown(ScreenGeometry(pixels: pixels, pointer: ScreenGeometry.Pointer(window: connection.root)), nil)

@@ -165,7 +165,7 @@ struct PulseCapture: Sendable {
         mutating func report(_ error: CaptureError?) {
             // A failed reconnection adds no information to the loss.
             if case .soundServerUnavailable? = error, isAway { return }
-            let new = error.map { CaptureInterruption.soundAway(reason: $0.explanation.statement) }
+            let new = error.map { CaptureInterruption.audioUnavailable(reason: $0.explanation.statement) }
             guard new != interruption else { return }
             let old = interruption
             interruption = new

@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// A device is never replaced by one of another kind. If a named device disappears, if a default one disappears or
 /// changes its kind, or if the connection to the server is lost, the source is muted, and observers are notified
-/// (``CaptureInterruption/soundAway(reason:)``). Audio resumes by itself when the device is available again.
+/// (``CaptureInterruption/audioUnavailable(reason:)``). Audio resumes by itself when the device is available again.
 public final class PulseSource: AudioCaptureSource, BroadcastingAudioSource {
     /// The input to record.
     public enum Input: Sendable, Hashable {

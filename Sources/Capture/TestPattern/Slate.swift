@@ -1,13 +1,13 @@
 public import RTCShareMedia
 
-extension CustomCapturer {
+extension PullVideoSource {
     /// Returns a still frame with a word that viewers see instead of the shared video. Its sides are made even, and are
     /// at least 64 by 36.
-    public static func slate(_ text: String, size: PixelSize) throws(CaptureError) -> CustomCapturer {
+    public static func slate(_ text: String, size: PixelSize) throws(CaptureError) -> PullVideoSource {
         let size = PixelSize(width: max(size.width, 64) & ~1, height: max(size.height, 36) & ~1)
         let picture = Slate.picture(text, size: size)
         // Repeated, for viewers who join later.
-        return try CustomCapturer(size: size, framesPerSecond: 5, contentHint: .text) { _ in picture }
+        return try PullVideoSource(size: size, framesPerSecond: 5, contentHint: .text) { _ in picture }
     }
 }
 

@@ -128,15 +128,15 @@ extension BroadcastMessage {
             for sample in frame.samples { body.append(bigEndian: sample.bitPattern) }
         case .interrupted(let interruption):
             switch interruption {
-            case .minimised: body.append(0)
+            case .minimized: body.append(0)
             case .movedOffScreen: body.append(1)
-            case .extensionAway(let reason): body = [2] + Self.text(reason)
+            case .extensionUnavailable(let reason): body = [2] + Self.text(reason)
             case .awaitingPicture: body.append(3)
-            case .cameraAway(let reason): body = [4] + Self.text(reason)
+            case .cameraUnavailable(let reason): body = [4] + Self.text(reason)
             case .heldByDesktop: body.append(5)
-            case .soundAway(let reason): body = [6] + Self.text(reason)
+            case .audioUnavailable(let reason): body = [6] + Self.text(reason)
             case .sourceMuted: body.append(7)
-            case .displayAway(let reason): body = [8] + Self.text(reason)
+            case .displayUnavailable(let reason): body = [8] + Self.text(reason)
             case .awaitingChoice: body.append(9)
             }
         case .hint(let hint): body.append(hint.code)
@@ -249,16 +249,16 @@ extension BroadcastMessage {
         case 4: return .sound(try sound(&reader))
         case 5:
             switch try reader.readUInt8() {
-            case 0: return .interrupted(.minimised)
+            case 0: return .interrupted(.minimized)
             case 1: return .interrupted(.movedOffScreen)
             case 3: return .interrupted(.awaitingPicture)
-            case 4: return .interrupted(.cameraAway(reason: text(&reader)))
+            case 4: return .interrupted(.cameraUnavailable(reason: text(&reader)))
             case 5: return .interrupted(.heldByDesktop)
-            case 6: return .interrupted(.soundAway(reason: text(&reader)))
+            case 6: return .interrupted(.audioUnavailable(reason: text(&reader)))
             case 7: return .interrupted(.sourceMuted)
-            case 8: return .interrupted(.displayAway(reason: text(&reader)))
+            case 8: return .interrupted(.displayUnavailable(reason: text(&reader)))
             case 9: return .interrupted(.awaitingChoice)
-            default: return .interrupted(.extensionAway(reason: text(&reader)))
+            default: return .interrupted(.extensionUnavailable(reason: text(&reader)))
             }
         case 6: return .resumed
         case 7: return .hint(ContentHint(code: try reader.readUInt8()))

@@ -51,8 +51,8 @@ final class BroadcastReceiver {
     private let tokens: BroadcastTokens
     private let wake: WakeEvent
     private let broadcaster: VideoBroadcaster
-    private let sound: BroadcastSound
-    private let microphone: BroadcastSound
+    private let sound: BroadcastAudioSource
+    private let microphone: BroadcastAudioSource
     private let observers: ObserverList<any BroadcastObserver>
 
     private var strangers: [Client] = []
@@ -73,7 +73,7 @@ final class BroadcastReceiver {
 
     init(
         listener: BroadcastListener, tokens: BroadcastTokens, wake: WakeEvent, broadcaster: VideoBroadcaster,
-        sound: BroadcastSound, microphone: BroadcastSound, observers: ObserverList<any BroadcastObserver>
+        sound: BroadcastAudioSource, microphone: BroadcastAudioSource, observers: ObserverList<any BroadcastObserver>
     ) {
         (self.listener, self.tokens, self.wake) = (listener, tokens, wake)
         (self.broadcaster, self.sound, self.microphone) = (broadcaster, sound, microphone)
@@ -269,7 +269,7 @@ final class BroadcastReceiver {
     // MARK: Interruptions
 
     private func showSlate() {
-        interruption = .extensionAway(reason: "no capturing process has connected yet")
+        interruption = .extensionUnavailable(reason: "no capturing process has connected yet")
         broadcaster.send(
             VideoFrame(
                 buffer: Slate.picture("Waiting for the video", size: Slate.defaultSize),
@@ -284,7 +284,7 @@ final class BroadcastReceiver {
         memoryHasNews = false
         pauseSounds()
         observers.forEach { $0.broadcastDidFinish(reason: reason) }
-        interrupt(.extensionAway(reason: reason))
+        interrupt(.extensionUnavailable(reason: reason))
     }
 
     private func pauseSounds() {
@@ -326,7 +326,7 @@ final class BroadcastReceiver {
 
     /// Sends the newest frame if there is demand.
     private func give() {
-        if ungiven != nil || memoryHasNews, case .extensionAway? = interruption { resume() }
+        if ungiven != nil || memoryHasNews, case .extensionUnavailable? = interruption { resume() }
         let demand = broadcaster.demand
         guard demand > .nothing else {
             waits = isWaitingForDemand ? waits + 1 : 0

@@ -18,9 +18,9 @@ public final class BroadcastSource: CaptureSource, BroadcastingVideoSource {
     /// The sinks and observers.
     public let broadcaster = VideoBroadcaster(contentHint: .detail)
     /// The audio of the shared content.
-    public let sound = BroadcastSound(AudioFormat(sampleRate: 48_000, channels: 2))
+    public let sound = BroadcastAudioSource(AudioFormat(sampleRate: 48_000, channels: 2))
     /// The audio of the capturing process's microphone.
-    public let microphone = BroadcastSound(AudioFormat(sampleRate: 48_000, channels: 1, isVoice: true))
+    public let microphone = BroadcastAudioSource(AudioFormat(sampleRate: 48_000, channels: 1, isVoice: true))
     private let listener: BroadcastListener
     private let tokens: BroadcastTokens
     private let wake: WakeEvent
@@ -92,7 +92,7 @@ extension BroadcastObserver {
 }
 
 /// The audio of a ``BroadcastSource``, which is sent while it is started.
-public final class BroadcastSound: AudioCaptureSource, BroadcastingAudioSource {
+public final class BroadcastAudioSource: AudioCaptureSource, BroadcastingAudioSource {
     /// The usual format of capturing processes. Each block has its own.
     public let audioFormat: AudioFormat
     /// The sinks and observers.

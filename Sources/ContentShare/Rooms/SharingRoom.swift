@@ -250,33 +250,33 @@ package import RTCShareWireFormat
 
     /// Sends video from `source` as the owner's camera to all admitted viewers, instead of the source that is sent now.
     /// The caller starts the source.
-    public func startLocalVideo(
-        source: any VideoSource, configuration: LocalVideoConfiguration = LocalVideoConfiguration()
+    public func startCamera(
+        source: any VideoSource, parameters: VideoEncodingParameters = VideoEncodingParameters()
     ) async throws(ContentShareError) {
         guard !hasEnded else { throw .ended }
-        try await own.startVideo(source, configuration, over: connections(taking: .camera))
+        try await own.startVideo(source, parameters, over: connections(taking: .camera))
     }
 
     /// Stops sending the camera. The encoder's thread removes its sink from the source soon after this returns.
-    public func stopLocalVideo() { own.stopVideo() }
+    public func stopCamera() { own.stopVideo() }
 
     /// Sends audio from `source` as the owner's microphone to all admitted viewers, instead of the source that is sent
     /// now.
-    public func startLocalAudio(
-        source: any AudioSource, configuration: LocalAudioConfiguration = LocalAudioConfiguration()
+    public func startMicrophone(
+        source: any AudioSource, parameters: AudioEncodingParameters = AudioEncodingParameters()
     ) async throws(ContentShareError) {
         guard !hasEnded else { throw .ended }
-        try await own.startAudio(source, configuration, over: connections(taking: .microphone))
+        try await own.startAudio(source, parameters, over: connections(taking: .microphone))
     }
 
     /// Stops sending the microphone. The encoder's thread removes its sink from the source soon after this returns.
-    public func stopLocalAudio() { own.stopAudio() }
+    public func stopMicrophone() { own.stopAudio() }
 
     /// The track of the microphone, to mute it or set its volume. Nil if it is not sent.
-    public var localAudioTrack: AudioTrack? { own.audioTrack }
+    public var microphoneTrack: AudioTrack? { own.audioTrack }
 
     /// The track of the camera, to mute it or adapt its format. Nil if it is not sent.
-    public var localVideoTrack: VideoTrack? { own.videoTrack }
+    public var cameraTrack: VideoTrack? { own.videoTrack }
 
     private func connections(taking media: SharedMedia) -> [Connection] {
         members.values.filter { $0.media.contains(media) }.map(\.session.connection)
@@ -344,17 +344,17 @@ package import RTCShareWireFormat
     /// If this throws, the destination stays as it was.
     public func startContentShare(
         source: any VideoSource, audio: (any AudioSource)? = nil, to destination: ShareDestination,
-        configuration: LocalVideoConfiguration = LocalVideoConfiguration(),
-        audioConfiguration: LocalAudioConfiguration = LocalAudioConfiguration()
+        parameters: VideoEncodingParameters = VideoEncodingParameters(),
+        audioParameters: AudioEncodingParameters = AudioEncodingParameters()
     ) async throws {
         try check(destination)
-        try await contentShare.prepare(configuration, audio == nil ? nil : audioConfiguration)
+        try await contentShare.prepare(parameters, audio == nil ? nil : audioParameters)
         try check(destination)
         let previous = self.destination
         audience.destination = destination
         do {
             try contentShare.show(
-                source, audio, configuration: configuration, audioConfiguration: audioConfiguration)
+                source, audio, parameters: parameters, audioParameters: audioParameters)
         } catch {
             audience.destination = previous
             throw error

@@ -120,10 +120,10 @@ public struct RoomMembership: Hashable, Sendable {
 
     /// The membership of a viewer that waits for admission. The viewer is connected, but is sent nothing until
     /// ``SharingRoom/changeMembership(of:to:)``.
-    public static let waiting = RoomMembership(waiting: ())
+    public static let waitingForApproval = RoomMembership(waiting: ())
 
     /// Whether the viewer waits for admission.
-    public var isWaiting: Bool { self == .waiting }
+    public var isWaiting: Bool { self == .waitingForApproval }
 
     /// Returns whether a share to this destination is sent to the viewer.
     public func includes(_ destination: ShareDestination) -> Bool {

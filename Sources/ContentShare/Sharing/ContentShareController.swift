@@ -98,34 +98,34 @@ internal import RTCShareWireFormat
     ///   Use it for files.
     public func start(
         source: any VideoSource, audio: (any AudioSource)? = nil, sourceCanWait: Bool = false,
-        configuration: LocalVideoConfiguration = LocalVideoConfiguration(),
-        audioConfiguration: LocalAudioConfiguration = LocalAudioConfiguration()
+        parameters: VideoEncodingParameters = VideoEncodingParameters(),
+        audioParameters: AudioEncodingParameters = AudioEncodingParameters()
     ) async throws(ContentShareError) {
-        try await prepare(configuration, audio == nil ? nil : audioConfiguration)
+        try await prepare(parameters, audio == nil ? nil : audioParameters)
         try show(
-            source, audio, sourceCanWait: sourceCanWait, configuration: configuration,
-            audioConfiguration: audioConfiguration)
+            source, audio, sourceCanWait: sourceCanWait, parameters: parameters,
+            audioParameters: audioParameters)
     }
 
-    /// Creates the streams of a share, without audio if `audioConfiguration` is nil, and opens them for each viewer.
+    /// Creates the streams of a share, without audio if `audioParameters` is nil, and opens them for each viewer.
     func prepare(
-        _ configuration: LocalVideoConfiguration, _ audioConfiguration: LocalAudioConfiguration?
+        _ parameters: VideoEncodingParameters, _ audioParameters: AudioEncodingParameters?
     ) async throws(ContentShareError) {
-        if let problem = configuration.problem ?? audioConfiguration?.problem { throw .configuration(problem) }
+        if let problem = parameters.problem ?? audioParameters?.problem { throw .configuration(problem) }
         if phase.hasEnded { throw .ended }
         // The streams exist before the calls to the connections, so that a viewer who joins during these calls gets
         // them too.
-        _ = try madeVideo(configuration)
-        if audioConfiguration != nil { _ = try madeAudio() }
+        _ = try madeVideo(parameters)
+        if audioParameters != nil { _ = try madeAudio() }
         try await openForViewers()
     }
 
     /// Sends a source over the prepared streams.
     func show(
         _ source: any VideoSource, _ audio: (any AudioSource)?, sourceCanWait: Bool = false,
-        configuration: LocalVideoConfiguration, audioConfiguration: LocalAudioConfiguration
+        parameters: VideoEncodingParameters, audioParameters: AudioEncodingParameters
     ) throws(ContentShareError) {
-        let video = try madeVideo(configuration)
+        let video = try madeVideo(parameters)
         if isRefused, !phase.hasBegun { throw .refusedByPeer }
         let now = Duration.nanoseconds(MonotonicClock.now.nanoseconds)
         if video.hasViewer { phase.connected(now: now) }
@@ -139,10 +139,10 @@ internal import RTCShareWireFormat
         // A viewer who leaves the audience does not see the new source. A viewer who enters it does not see the old
         // one.
         setActive(adding: false)
-        video.apply(configuration, defaults: .content)
+        video.apply(parameters, defaults: .content)
         video.replaceTrack(
             with: VideoTrack(id: "content-\(starts)", source: source), sourceCanWait: sourceCanWait)
-        self.audio?.apply(audioConfiguration, isVoice: false)
+        self.audio?.apply(audioParameters, isVoice: false)
         self.audio?.replaceTrack(with: audio.map { AudioTrack(id: "content-audio-\(starts)", source: $0) })
         audienceChanged()
         awaitFirstPicture()
@@ -155,11 +155,11 @@ internal import RTCShareWireFormat
     /// when another source is shared.
     public func start(
         capturing source: some CaptureSource, audio: (any AudioCaptureSource)? = nil,
-        configuration: LocalVideoConfiguration = LocalVideoConfiguration(),
-        audioConfiguration: LocalAudioConfiguration = LocalAudioConfiguration()
+        parameters: VideoEncodingParameters = VideoEncodingParameters(),
+        audioParameters: AudioEncodingParameters = AudioEncodingParameters()
     ) async throws {
         try await start(
-            source: source, audio: audio, configuration: configuration, audioConfiguration: audioConfiguration)
+            source: source, audio: audio, parameters: parameters, audioParameters: audioParameters)
         guard phase.isActive else { return }
         let own = starts
         let isStarted = Locked(false)
@@ -203,27 +203,27 @@ internal import RTCShareWireFormat
 
     /// Shares the first video track of a stream, with the audio of its first audio track if it has one.
     public func start(
-        stream: MediaStream, configuration: LocalVideoConfiguration = LocalVideoConfiguration(),
-        audioConfiguration: LocalAudioConfiguration = LocalAudioConfiguration()
+        stream: MediaStream, parameters: VideoEncodingParameters = VideoEncodingParameters(),
+        audioParameters: AudioEncodingParameters = AudioEncodingParameters()
     ) async throws(ContentShareError) {
         guard let video = stream.videoTracks.first else { throw .nothingToShow(stream: stream.id) }
         try await start(
-            source: video, audio: stream.audioTracks.first, configuration: configuration,
-            audioConfiguration: audioConfiguration)
+            source: video, audio: stream.audioTracks.first, parameters: parameters,
+            audioParameters: audioParameters)
     }
 
     /// Changes the parameters of the shared video during the share.
-    public func update(_ configuration: LocalVideoConfiguration) throws(ContentShareError) {
-        if let problem = configuration.problem { throw .configuration(problem) }
+    public func update(_ parameters: VideoEncodingParameters) throws(ContentShareError) {
+        if let problem = parameters.problem { throw .configuration(problem) }
         guard phase.isActive, let video else { throw .notSharing }
-        video.apply(configuration, defaults: .content)
+        video.apply(parameters, defaults: .content)
     }
 
     /// Changes the parameters of the shared audio during the share.
-    public func update(_ configuration: LocalAudioConfiguration) throws(ContentShareError) {
-        if let problem = configuration.problem { throw .configuration(problem) }
+    public func update(_ parameters: AudioEncodingParameters) throws(ContentShareError) {
+        if let problem = parameters.problem { throw .configuration(problem) }
         guard phase.isActive, let audio, audio.track != nil else { throw .notSharing }
-        audio.apply(configuration, isVoice: false)
+        audio.apply(parameters, isVoice: false)
     }
 
     /// The track of the shared video, to mute it or adapt its format. Nil if nothing is shared.
@@ -367,9 +367,9 @@ internal import RTCShareWireFormat
     }
 
     /// Returns the stream of the video, which it creates if there is none.
-    private func madeVideo(_ configuration: LocalVideoConfiguration) throws(ContentShareError) -> VideoSendStream {
+    private func madeVideo(_ parameters: VideoEncodingParameters) throws(ContentShareError) -> VideoSendStream {
         if let video { return video }
-        let made = try VideoSendStream(configuration, defaults: .content, home: home)
+        let made = try VideoSendStream(parameters, defaults: .content, home: home)
         video = made
         if let recording { record(made, to: recording) }
         let events = made.events

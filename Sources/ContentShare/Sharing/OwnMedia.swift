@@ -36,12 +36,12 @@ internal import RTCShareTransport
 
     /// Sends video from `source` over connections that have not ended, instead of the source that is sent now.
     func startVideo(
-        _ source: any VideoSource, _ configuration: LocalVideoConfiguration, over connections: [Connection]
+        _ source: any VideoSource, _ parameters: VideoEncodingParameters, over connections: [Connection]
     ) async throws(ContentShareError) {
-        if let problem = configuration.problem { throw .configuration(problem) }
-        let camera = try madeCamera(configuration)
+        if let problem = parameters.problem { throw .configuration(problem) }
+        let camera = try madeCamera(parameters)
         try await open(camera.opening(.camera, of: attendee, isActive: audience == nil), over: connections)
-        camera.apply(configuration, defaults: .camera)
+        camera.apply(parameters, defaults: .camera)
         starts += 1
         camera.replaceTrack(with: VideoTrack(id: "camera-\(starts)", source: source))
         audienceChanged()
@@ -50,21 +50,21 @@ internal import RTCShareTransport
 
     /// Sends audio from `source` over connections that have not ended, instead of the source that is sent now.
     func startAudio(
-        _ source: any AudioSource, _ configuration: LocalAudioConfiguration, over connections: [Connection]
+        _ source: any AudioSource, _ parameters: AudioEncodingParameters, over connections: [Connection]
     ) async throws(ContentShareError) {
-        if let problem = configuration.problem { throw .configuration(problem) }
+        if let problem = parameters.problem { throw .configuration(problem) }
         let voice = try madeVoice()
         try await open(voice.opening(.microphone, of: attendee, isActive: audience == nil), over: connections)
-        voice.apply(configuration, isVoice: true)
+        voice.apply(parameters, isVoice: true)
         starts += 1
         voice.replaceTrack(with: AudioTrack(id: "voice-\(starts)", source: source))
         audienceChanged()
         onChange()
     }
 
-    private func madeCamera(_ configuration: LocalVideoConfiguration) throws(ContentShareError) -> VideoSendStream {
+    private func madeCamera(_ parameters: VideoEncodingParameters) throws(ContentShareError) -> VideoSendStream {
         if let camera { return camera }
-        let made = try VideoSendStream(configuration, defaults: .camera, home: home)
+        let made = try VideoSendStream(parameters, defaults: .camera, home: home)
         camera = made
         if let recording { record(made, to: recording) }
         // The events end with the stream.

@@ -17,8 +17,8 @@ public struct MediaFactory: Sendable {
     }
 
     /// Creates a source whose frames the program pushes, as those of a screen or of a camera.
-    public func videoSource(forScreencast isScreencast: Bool) -> CustomVideoSource {
-        CustomVideoSource(isScreencast: isScreencast)
+    public func videoSource(forScreencast isScreencast: Bool) -> PushVideoSource {
+        PushVideoSource(isScreencast: isScreencast)
     }
 
     /// Creates a track of a video source.

@@ -13,7 +13,7 @@ public struct WHIPEndpoint: PublishingEndpoint {
     public var media: Set<SharedMedia> = [.content, .contentAudio]
     /// The server's membership in the room.
     public var membership = RoomMembership()
-    /// The configuration of connections to it. The session sets `trickles` and `restartPatience`. If it has no ICE
+    /// The configuration of connections to it. The session sets `usesTrickleICE` and `restartTimeout`. If it has no ICE
     /// servers, those that the endpoint names are used.
     public var configuration = Connection.Configuration()
     let url: WebAddress

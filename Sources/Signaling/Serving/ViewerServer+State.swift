@@ -35,13 +35,13 @@ extension ViewerServer {
         let share = room.contentShare
         var facts = ShareState.Facts(name: room.owner.name, isPaused: isPaused)
         facts.viewers = sessions.values.count { $0.state == .connected && !$0.isWaiting }
-        facts.sound = share.audioTrack != nil || room.localAudioTrack != nil
+        facts.sound = share.audioTrack != nil || room.microphoneTrack != nil
         if configuration.media.contains(.content), let stream = try? room.owner.content.rawValue {
             facts.content = ShareState.Tile(
                 stream: stream, state: .init(of: share.isSharing ? share.videoTrack : nil))
         }
         if configuration.media.contains(.camera) {
-            facts.own = ShareState.Tile(stream: room.owner.rawValue, state: .init(of: room.localVideoTrack))
+            facts.own = ShareState.Tile(stream: room.owner.rawValue, state: .init(of: room.cameraTrack))
         }
         return facts
     }

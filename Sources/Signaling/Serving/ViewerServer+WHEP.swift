@@ -245,7 +245,7 @@ extension ViewerServer {
         let pending: PendingViewer
         do {
             pending = try room.register(
-                connection, membership: configuration.asksBeforeAdmitting ? .waiting : membership)
+                connection, membership: configuration.requiresApproval ? .waitingForApproval : membership)
         } catch {
             throw problem(of: error)
         }

@@ -47,7 +47,7 @@ public import RTCShareWireFormat
         /// The time in which a viewer must connect. After it, the viewer is removed.
         public var connectTimeout = Duration.seconds(30)
         /// Whether each viewer waits for ``ViewerServer/admit(_:)``.
-        public var asksBeforeAdmitting = false
+        public var requiresApproval = false
         /// The shared media.
         public var media: Set<SharedMedia> = [.content]
         /// The configuration of viewers' connections. Viewers get its STUN and TURN servers, too.
@@ -69,7 +69,7 @@ public import RTCShareWireFormat
         /// A viewer has joined the room.
         case joined(RoomViewer, ServedViewer)
         /// A viewer waits for admission.
-        case waiting(ServedViewer)
+        case waitingForApproval(ServedViewer)
     }
 
     /// The events in order, for one reader, which can be slow.
@@ -77,7 +77,7 @@ public import RTCShareWireFormat
     /// The port that the server listens on.
     public nonisolated let port: UInt16
     /// Whether each viewer waits for ``admit(_:)``.
-    package nonisolated var asksBeforeAdmitting: Bool { configuration.asksBeforeAdmitting }
+    package nonisolated var requiresApproval: Bool { configuration.requiresApproval }
     let room: SharingRoom
     nonisolated let configuration: Configuration
     let logger: Logger
@@ -114,7 +114,7 @@ public import RTCShareWireFormat
         var configuration = configuration
         configuration.connection.connectTimeout = configuration.connectTimeout
         configuration.connection.releasesHandshake = true
-        configuration.connection.trickles = true
+        configuration.connection.usesTrickleICE = true
         self.configuration = configuration
         accessGuard = AccessGuard(firstWait: configuration.firstWait)
         places = ViewerPlaces(limit: configuration.maximumViewers)
@@ -283,7 +283,7 @@ extension ViewerServer: SharingRoomObserver {
         if state.isOver { return forget(session) }
         if state == .connected, session.isWaiting, !session.isAnnounced {
             session.isAnnounced = true
-            continuation.yield(.waiting(session.served))
+            continuation.yield(.waitingForApproval(session.served))
         }
         updatePages()
     }

@@ -54,9 +54,9 @@ extension Connection.Configuration {
     /// The configuration for a connection whose ICE can be restarted through a server.
     var mending: Self {
         var configuration = self
-        configuration.trickles = true
+        configuration.usesTrickleICE = true
         // ICE can be restarted during this time.
-        configuration.restartPatience = .seconds(30)
+        configuration.restartTimeout = .seconds(30)
         return configuration
     }
 }

@@ -55,12 +55,12 @@ public actor Connection {
         }
         /// The time to wait for an ICE restart after nothing can be sent any more, before the connection fails. Some 30
         /// seconds are adequate if descriptions can still be exchanged. The default is zero, for programs that can't.
-        public var restartPatience: Duration {
+        public var restartTimeout: Duration {
             get { peer.restartPatience }
             set { peer.restartPatience = newValue }
         }
         /// Whether candidates are exchanged with the peer one by one (RFC 8838), if the peer supports that, too.
-        public var trickles: Bool {
+        public var usesTrickleICE: Bool {
             get { peer.trickles }
             set { peer.trickles = newValue }
         }

@@ -130,7 +130,7 @@ struct SourceListing: Encodable {
     }
 
     /// Lists the sources of the desktop, the display and the sound server in the environment.
-    init(environment: [String: String], includingMinimised: Bool) {
+    init(environment: [String: String], includingMinimized: Bool) {
         let server = environment["PULSE_SERVER"].flatMap { $0.isEmpty ? nil : $0 }
         let desktop = DesktopSession(environment: environment)
         if desktop.isWayland {
@@ -140,7 +140,7 @@ struct SourceListing: Encodable {
         if !desktop.isWayland || desktop.hasDisplay {
             do throws(CaptureError) {
                 try addDisplay(
-                    environment["DISPLAY"], isWhole: !desktop.isWayland, includingMinimised: includingMinimised)
+                    environment["DISPLAY"], isWhole: !desktop.isWayland, includingMinimized: includingMinimized)
                 explain([.windows], windows.isEmpty ? "no window is open" : nil)
             } catch {
                 explain([.displays, .windows], MachineDiagnosis.reason(for: error))
@@ -204,7 +204,7 @@ struct SourceListing: Encodable {
 
     /// Adds the windows of a display and, with `isWhole`, its screen, which XWayland does not show.
     private mutating func addDisplay(
-        _ name: String?, isWhole: Bool, includingMinimised: Bool
+        _ name: String?, isWhole: Bool, includingMinimized: Bool
     ) throws(CaptureError) {
         let size = try DisplaySource.screenSize(display: name)
         if isWhole {
@@ -220,11 +220,11 @@ struct SourceListing: Encodable {
                     height: output.area.size.height, primary: output.isPrimary)
             }
         }
-        windows = try WindowSource.windows(display: name, includingMinimised: includingMinimised).map { window in
+        windows = try WindowSource.windows(display: name, includingMinimized: includingMinimized).map { window in
             Window(
                 spec: SourceSpecification.window(window.specification).description, id: window.id,
                 title: window.title, application: window.application, pid: window.processID,
-                width: window.size.width, height: window.size.height, minimized: window.isMinimised)
+                width: window.size.width, height: window.size.height, minimized: window.isMinimized)
         }
     }
 

@@ -42,7 +42,7 @@ struct SourcesCommand: AsyncParsableCommand {
     func run() async throws {
         try await reportingFailure {
             let list = SourceListing(
-                environment: ProcessInfo.processInfo.environment, includingMinimised: minimized)
+                environment: ProcessInfo.processInfo.environment, includingMinimized: minimized)
             if json { try StandardStreams.writeJSON(list) } else { try StandardStreams.writeLines(list.table()) }
         }
     }

@@ -120,7 +120,7 @@ struct LinkOptions: ParsableArguments {
         configuration.isBehindProxy = behindProxy
         configuration.token = try token()
         configuration.maximumViewers = maxViewers
-        configuration.asksBeforeAdmitting = ask
+        configuration.requiresApproval = ask
         if let tlsCertificate, let tlsKey {
             try Self.checkReadable(tlsCertificate, "TLS certificate", "--tls-certificate")
             try Self.checkReadable(tlsKey, "TLS key", "--tls-key")

@@ -58,7 +58,7 @@ extension RunningShare {
             }
             let size = content.current.source.captureFormat.size
             let slate = try await WorkerThread.run(named: "slate") {
-                let slate = try CustomCapturer.slate("Paused", size: size)
+                let slate = try PullVideoSource.slate("Paused", size: size)
                 try slate.start()
                 return slate
             }
@@ -146,7 +146,7 @@ extension RunningShare {
         sounds.track?.isPaused = sounds.isAudioMuted || isPaused
         try await output.showContent(
             source, canWait: canWait, audio: sounds.track, configuration: parameters,
-            audioConfiguration: LocalAudioConfiguration(
+            audioConfiguration: AudioEncodingParameters(
                 maxBitrate: options.quality.audioBitrate.map(DataRate.kilobitsPerSecond)))
     }
 

@@ -28,7 +28,7 @@ extension RunningShare: ContentShareObserver {
         case .served(.joined(let viewer, let served)):
             add(viewer, as: served)
             return nil
-        case .served(.waiting(let served)):
+        case .served(.waitingForApproval(let served)):
             return .viewerWaiting(name: viewers.name(of: served.id), command: command("admit \(served.id)"))
         case .place(let occurrence):
             let report = places.words(for: occurrence)

@@ -41,7 +41,7 @@ extension RunningShare {
             isAudioMuted: sounds.isAudioMuted, isMicrophoneMuted: sounds.isMicrophoneMuted,
             destination: room.destination.description, subgroups: room.subgroups.map(\.name).sorted(),
             isLocked: isLocked,
-            needsApproval: server?.asksBeforeAdmitting,
+            needsApproval: server?.requiresApproval,
             recording: film.map { .init(file: $0.recorder.path, seconds: $0.duration / .seconds(1)) },
             viewers: listed, servers: places, uptime: (startTime.duration(to: .now) / .seconds(1)).rounded(.down))
     }

@@ -6,7 +6,7 @@ internal import RTCShareMedia
     /// Shares `source` with the audio of `audio`, on new tracks that are not muted.
     func showContent(
         _ source: any VideoSource, canWait: Bool, audio: (any AudioSource)?, configuration: VideoEncodingParameters,
-        audioConfiguration: LocalAudioConfiguration
+        audioConfiguration: AudioEncodingParameters
     ) async throws
     func updateContent(_ configuration: VideoEncodingParameters) throws
     func startMicrophone(_ source: any AudioSource) async throws
@@ -21,17 +21,16 @@ internal import RTCShareMedia
 extension SharingRoom: ShareOutput {
     func showContent(
         _ source: any VideoSource, canWait: Bool, audio: (any AudioSource)?, configuration: VideoEncodingParameters,
-        audioConfiguration: LocalAudioConfiguration
+        audioConfiguration: AudioEncodingParameters
     ) async throws {
         try await contentShare.start(
-            source: source, audio: audio, sourceCanWait: canWait, configuration: configuration,
-            audioConfiguration: audioConfiguration)
+            source: source, audio: audio, sourceCanWait: canWait, parameters: configuration,
+            audioParameters: audioConfiguration)
     }
 
     func updateContent(_ configuration: VideoEncodingParameters) throws { try contentShare.update(configuration) }
-    func startMicrophone(_ source: any AudioSource) async throws { try await startLocalAudio(source: source) }
-    func startCamera(_ source: any VideoSource) async throws { try await startLocalVideo(source: source) }
-    func stopCamera() { stopLocalVideo() }
+    func startMicrophone(_ source: any AudioSource) async throws { try await startMicrophone(source: source) }
+    func startCamera(_ source: any VideoSource) async throws { try await startCamera(source: source) }
 
     func setVideoMuted(_ isMuted: Bool, of source: any VideoSource) {
         guard let track = contentShare.videoTrack, track.source === source else { return }
@@ -39,5 +38,5 @@ extension SharingRoom: ShareOutput {
     }
 
     func setAudioMuted(_ isMuted: Bool) { contentShare.audioTrack?.isPaused = isMuted }
-    func setMicrophoneMuted(_ isMuted: Bool) { localAudioTrack?.isPaused = isMuted }
+    func setMicrophoneMuted(_ isMuted: Bool) { microphoneTrack?.isPaused = isMuted }
 }

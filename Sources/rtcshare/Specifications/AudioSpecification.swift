@@ -144,7 +144,7 @@ extension AudioSpecification {
     }
 }
 
-extension SoundDevice {
+extension AudioDevice {
     /// The SPEC for the device's audio.
     var specification: AudioSpecification {
         switch kind {

@@ -28,7 +28,7 @@ enum OptionValue {
 
     /// Parses the maximum bitrate of audio, in kbit/s.
     @Sendable static func audioBitrate(_ text: String) throws -> Int {
-        try kilobits(text, in: LocalAudioConfiguration.bitrates)
+        try kilobits(text, in: AudioEncodingParameters.bitrates)
     }
 
     /// Parses a number of frames per second.

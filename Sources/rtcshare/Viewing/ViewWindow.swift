@@ -15,7 +15,7 @@ internal import RTCShareVideoCoding
     private let large = VideoView()
     private let corner = VideoView()
     private var session: AttendeeSession
-    private var player: SoundPlayer
+    private var player: AudioPlayer
     private var tiles = ShownTiles()
     /// The tiles to which the views are bound.
     private var largeTile: Int?
@@ -39,8 +39,8 @@ internal import RTCShareVideoCoding
         (changes, changed) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     }
 
-    private static func player(of session: AttendeeSession) -> SoundPlayer {
-        SoundPlayer(session.sounds) {
+    private static func player(of session: AttendeeSession) -> AudioPlayer {
+        AudioPlayer(session.audio) {
             Terminal.shared.say(CommandFailure(explaining: $0).lines(after: "Warning: no audio: "))
         }
     }
@@ -94,7 +94,7 @@ internal import RTCShareVideoCoding
 
     /// Adds the counts of screen and speakers, and the processor time, to a report.
     func addPlayback(to report: inout StatisticsReport) {
-        report.add(sounds: session.sounds, playedBy: player)
+        report.add(sounds: session.audio, playedBy: player)
         for (tile, view) in [(largeTile, large), (cornerTile, corner)] {
             if let tile { report.add(tile: tile, of: session.tiles, shownBy: view) }
         }

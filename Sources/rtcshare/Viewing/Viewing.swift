@@ -152,7 +152,7 @@ internal import RTCShareVideoCoding
         self.listener = listener
         await window?.attend(session)
         session.tiles.add(observer: listener)
-        session.sounds.add(observer: listener)
+        session.audio.add(observer: listener)
         if let film { session.recordReceived(to: film.recorder) }
     }
 
@@ -312,10 +312,10 @@ internal import RTCShareVideoCoding
         }
     }
 
-    fileprivate func listen(to sound: RemoteSound, of session: AttendeeSession) {
+    fileprivate func listen(to sound: RemoteAudio, of session: AttendeeSession) {
         Terminal.shared.say("\(sound.words) is added.")
         do {
-            try session.sounds.bind(SoundCounter(viewing: self), toSound: sound.soundID)
+            try session.audio.bind(SoundCounter(viewing: self), toAudio: sound.audioID)
         } catch {
             continuation.yield(.failed(error))
         }
@@ -341,7 +341,7 @@ internal import RTCShareVideoCoding
 }
 
 /// An observer that passes the tiles and audio streams of a session to the viewing.
-@SharingActor private final class ViewListener: VideoTileObserver, RemoteSoundObserver {
+@SharingActor private final class ViewListener: VideoTileObserver, RemoteAudioObserver {
     private let viewing: Viewing
     private let session: AttendeeSession
 
@@ -373,8 +373,8 @@ internal import RTCShareVideoCoding
                 ? "is interrupted, because the connection is too slow or broken" : "is paused")
     }
 
-    func remoteSoundDidAdd(_ sound: RemoteSound) { viewing.listen(to: sound, of: session) }
-    func remoteSoundDidRemove(_ sound: RemoteSound) { Terminal.shared.say("\(sound.words) is removed.") }
+    func remoteAudioDidAdd(_ sound: RemoteAudio) { viewing.listen(to: sound, of: session) }
+    func remoteAudioDidRemove(_ sound: RemoteAudio) { Terminal.shared.say("\(sound.words) is removed.") }
 
     private func update(_ tile: VideoTileState, _ change: String) {
         say(tile, change)
@@ -386,7 +386,7 @@ internal import RTCShareVideoCoding
     }
 }
 
-extension RemoteSound {
+extension RemoteAudio {
     fileprivate var words: String { "The audio of \(attendeeID.name)'s \(isContent ? "screen" : "microphone")" }
 }
 

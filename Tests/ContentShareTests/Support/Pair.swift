@@ -19,10 +19,10 @@ struct Pair {
         alice = try await .offering(as: AttendeeID("alice"), media: media, configuration: Self.configuration)
         bob = try await .viewing(as: AttendeeID("bob"), configuration: Self.configuration)
         tiles = TileLog(binding: binds ? bob.tiles : nil)
-        sounds = SoundLog(binding: bob.sounds)
+        sounds = SoundLog(binding: bob.audio)
         alice.contentShare.add(observer: sharing)
         bob.tiles.add(observer: tiles)
-        bob.sounds.add(observer: sounds)
+        bob.audio.add(observer: sounds)
         if connects { try await alice.connect(to: bob) }
     }
 
@@ -165,7 +165,7 @@ final class PictureSink: VideoSink {
 }
 
 /// The audio events of the viewing side.
-final class SoundLog: RemoteSoundObserver {
+final class SoundLog: RemoteAudioObserver {
     enum Event: Hashable {
         case added(String)
         case removed(String)
@@ -173,16 +173,16 @@ final class SoundLog: RemoteSoundObserver {
 
     let log = EventLog<Event>()
     let blocks = EventLog<(attendee: String, frame: AudioFrame)>()
-    private let controller: RemoteSoundController
+    private let controller: RemoteAudioController
 
-    init(binding controller: RemoteSoundController) { self.controller = controller }
+    init(binding controller: RemoteAudioController) { self.controller = controller }
 
-    func remoteSoundDidAdd(_ sound: RemoteSound) {
+    func remoteAudioDidAdd(_ sound: RemoteAudio) {
         log.append(.added(sound.attendeeID.rawValue))
-        try? controller.bind(Sink(blocks, of: sound.attendeeID.rawValue), toSound: sound.soundID)
+        try? controller.bind(Sink(blocks, of: sound.attendeeID.rawValue), toAudio: sound.audioID)
     }
 
-    func remoteSoundDidRemove(_ sound: RemoteSound) { log.append(.removed(sound.attendeeID.rawValue)) }
+    func remoteAudioDidRemove(_ sound: RemoteAudio) { log.append(.removed(sound.attendeeID.rawValue)) }
 
     /// Waits until an attendee's audio is one tone for a tenth of a second. On a busy machine, gaps can come before.
     func hear(_ frequency: Double, of attendee: String, _ location: SourceLocation = #_sourceLocation) async {

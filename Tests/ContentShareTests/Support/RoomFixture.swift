@@ -31,9 +31,9 @@ struct RoomFixture {
             media: media, configuration: Pair.configuration, membership: membership)
         let session = try await AttendeeSession.viewing(as: AttendeeID(name), configuration: Pair.configuration)
         let tiles = TileLog(binding: session.tiles)
-        let sounds = SoundLog(binding: session.sounds)
+        let sounds = SoundLog(binding: session.audio)
         session.tiles.add(observer: tiles)
-        session.sounds.add(observer: sounds)
+        session.audio.add(observer: sounds)
         if connects { try await viewer.session.connect(to: session) }
         return Seat(viewer: viewer, session: session, tiles: tiles, sounds: sounds)
     }

@@ -24,20 +24,20 @@ extension Interop {
             defer { for source in [first, second] { source.stop() } }
             for source in [first, second] { try source.start() }
             try await session.contentShare.start(
-                source: first, configuration: LocalVideoConfiguration(maxBitrate: .kilobitsPerSecond(2500)))
+                source: first, parameters: VideoEncodingParameters(maxBitrate: .kilobitsPerSecond(2500)))
 
             let watching = try await connect(session, seconds: 10, in: folder)
             defer { watching.stop() }
             try await Task.sleep(for: .seconds(3))
-            try await session.contentShare.update(LocalVideoConfiguration(maxBitrate: .kilobitsPerSecond(1200)))
+            try await session.contentShare.update(VideoEncodingParameters(maxBitrate: .kilobitsPerSecond(1200)))
             try await Task.sleep(for: .seconds(1))
             first.contentHint = .motion
             try await Task.sleep(for: .seconds(1))
             try await session.contentShare.start(
-                source: second, configuration: LocalVideoConfiguration(maxBitrate: .kilobitsPerSecond(1200)))
+                source: second, parameters: VideoEncodingParameters(maxBitrate: .kilobitsPerSecond(1200)))
             try await Task.sleep(for: .seconds(2))
             try await session.contentShare.update(
-                LocalVideoConfiguration(
+                VideoEncodingParameters(
                     maxBitrate: .kilobitsPerSecond(1200), maxSize: PixelSize(width: 640, height: 360)))
             let outcome = try await watching.outcome(timeout: .seconds(120))
             await session.leave()
@@ -70,11 +70,11 @@ extension Interop {
             let watching = try await connect(session, seconds: 12, in: folder)
             defer { watching.stop() }
 
-            try await session.startLocalVideo(source: face)
-            try await session.startLocalAudio(source: voice)
+            try await session.startCamera(source: face)
+            try await session.startMicrophone(source: voice)
             try await negotiate(session, round: 2, in: folder)
             try await Task.sleep(for: .seconds(3))
-            await session.stopLocalVideo()
+            await session.stopCamera()
             try await negotiate(session, round: 3, in: folder)
             let outcome = try await watching.outcome(timeout: .seconds(120))
             await session.leave()
@@ -93,7 +93,7 @@ extension Interop {
         func iceRestarts() async throws {
             let folder = try TemporaryFolder()
             var configuration = Connection.Configuration()
-            configuration.restartPatience = .seconds(30)
+            configuration.restartTimeout = .seconds(30)
             let session = try await AttendeeSession.offering(as: AttendeeID("alice"), configuration: configuration)
             let screen = try TestPatternSource(size: PixelSize(width: 640, height: 360), framesPerSecond: 15)
             defer { screen.stop() }

@@ -103,7 +103,7 @@ struct WHIPTests {
         let pictures = PictureCounter(publisher)
         await pictures.wait()
         #expect(pictures.tiles == ["alice#content"])
-        await waitUntil { await publisher.sounds.sounds.contains { $0.attendeeID.rawValue == "alice#content" } }
+        await waitUntil { await publisher.audio.streams.contains { $0.attendeeID.rawValue == "alice#content" } }
         #expect(await share.room.viewers.map(\.id) == [session.viewer.id])
 
         let post = try #require(await server.asked.first)

@@ -369,7 +369,7 @@ struct AttackTests {
     @Test("A viewer who is disconnected before the answer learns whether to retry", arguments: [true, false])
     func disconnectedMeanwhile(isKicked: Bool) async throws {
         let silent = try SilentPort()
-        let stun = try ICEServer(url: "stun:127.0.0.1:\(silent.port)")
+        let stun = try ICEServer(urls: "stun:127.0.0.1:\(silent.port)")
         let share = try await ServerFixture { $0.connection.iceServers = [stun] }
         let offer = try await share.offer()
         async let answer = share.post(offer)

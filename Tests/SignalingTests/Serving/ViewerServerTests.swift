@@ -33,7 +33,7 @@ struct ViewerServerTests {
     func oneEncode() async throws {
         let share = try await ServerFixture { $0.media = [.content, .camera] }
         let camera = try TestPatternSource.testPattern(size: PixelSize(width: 128, height: 96))
-        try await share.room.startLocalVideo(source: camera)
+        try await share.room.startCamera(source: camera)
         try camera.start()
         var players: [(WHEPPlayer, PictureCounter)] = []
         for _ in 0..<3 {
@@ -59,7 +59,7 @@ struct ViewerServerTests {
 
     @Test("A viewer who waits for admission sees the share only after it")
     func ask() async throws {
-        let share = try await ServerFixture { $0.asksBeforeAdmitting = true }
+        let share = try await ServerFixture { $0.requiresApproval = true }
         let player = try await share.player()
         let pictures = PictureCounter(player.session)
         try await player.start()
@@ -239,7 +239,7 @@ struct ViewerServerTests {
     func ownPictureStates() async throws {
         let share = try await ServerFixture { $0.media = [.content, .camera] }
         let camera = try TestPatternSource.testPattern(size: PixelSize(width: 192, height: 144))
-        try await share.room.startLocalVideo(source: camera)
+        try await share.room.startCamera(source: camera)
         try camera.start()
         let player = try await share.player()
         let pictures = PictureCounter(player.session)
@@ -250,12 +250,12 @@ struct ViewerServerTests {
         _ = await read("live")
         // After this, messages are only sent for changes.
         await share.server.stopHeartbeat()
-        let track = try #require(await share.room.localVideoTrack)
+        let track = try #require(await share.room.cameraTrack)
         track.isPaused = true
         _ = await read("paused")
         track.isPaused = false
         _ = await read("live")
-        await share.room.stopLocalVideo()
+        await share.room.stopCamera()
         _ = await read("off")
         camera.stop()
         await player.leave()

@@ -69,7 +69,7 @@ import Testing
 
     /// Returns a stream with the viewer's requested parameters.
     private static func stream(
-        _ pair: ConnectedPair, isVoice: Bool, source: CustomAudioSource
+        _ pair: ConnectedPair, isVoice: Bool, source: PushAudioSource
     ) async throws -> AudioSendStream {
         let stream = try AudioSendStream(settings: .init(isVoice: isVoice))
         stream.attach(pair.sender, media: 0, opus: await pair.agreement(media: 0).opus)
@@ -79,7 +79,7 @@ import Testing
     }
 
     /// Sends blocks to the stream's source after the stream has processed its events.
-    private static func play(_ blocks: [AudioFrame], from source: CustomAudioSource, to stream: AudioSendStream) async {
+    private static func play(_ blocks: [AudioFrame], from source: PushAudioSource, to stream: AudioSendStream) async {
         await stream.settle()
         for block in blocks { source.capture(block) }
     }
@@ -107,7 +107,7 @@ import Testing
     @Test("44.1 kHz in stereo becomes Opus at 48 kHz in stereo with 20 ms per packet")
     func resampling() async throws {
         let pair = try await ConnectedPair([Self.music])
-        let source = CustomAudioSource()
+        let source = PushAudioSource()
         let stream = try await Self.stream(pair, isVoice: false, source: source)
         await Self.play(Self.tone(440, sampleRate: 44_100, milliseconds: 1100), from: source, to: stream)
         let packets = await pair.sounds(50)
@@ -130,7 +130,7 @@ import Testing
         let pair = try await ConnectedPair([Self.music]) {
             $0.replacing("stereo=1", with: "cbr=1;maxaveragebitrate=16000")
         }
-        let source = CustomAudioSource()
+        let source = PushAudioSource()
         let stream = try await Self.stream(pair, isVoice: false, source: source)
         await Self.play(Self.tone(440, milliseconds: 500), from: source, to: stream)
         let packets = await pair.sounds(20)
@@ -149,7 +149,7 @@ import Testing
         parameter: String, sampleCount: Int
     ) async throws {
         let pair = try await ConnectedPair([Self.music]) { $0.replacing("stereo=1", with: "stereo=1;\(parameter)") }
-        let source = CustomAudioSource()
+        let source = PushAudioSource()
         let stream = try await Self.stream(pair, isVoice: false, source: source)
         await Self.play(Self.tone(440, milliseconds: 300), from: source, to: stream)
         for packet in await pair.sounds(5) {
@@ -163,7 +163,7 @@ import Testing
     func strictestPeer() async throws {
         let pair = try await ConnectedPair([Self.music])
         let other = try await Loopback.open(as: .offerer)
-        let source = CustomAudioSource()
+        let source = PushAudioSource()
         let stream = try await Self.stream(pair, isVoice: false, source: source)
         var parameters = try #require(await pair.agreement(media: 0).opus)
         parameters.isConstantBitrate = true
@@ -184,7 +184,7 @@ import Testing
     func modestPeer(isVoice: Bool) async throws {
         let pair = try await ConnectedPair([isVoice ? Self.voice : Self.music])
         let other = try await Loopback.open(as: .offerer)
-        let source = CustomAudioSource()
+        let source = PushAudioSource()
         let stream = try await Self.stream(pair, isVoice: isVoice, source: source)
         stream.update { if isVoice { $0.bitrate = .kilobitsPerSecond(24) } }
         stream.note(loss: 0.25, of: pair.sender)
@@ -217,7 +217,7 @@ import Testing
     func nextToNothing() async throws {
         let pair = try await ConnectedPair([Self.music])
         let other = try await Loopback.open(as: .offerer)
-        let source = CustomAudioSource()
+        let source = PushAudioSource()
         let stream = try await Self.stream(pair, isVoice: false, source: source)
         var parameters = try #require(await pair.agreement(media: 0).opus)
         parameters.packetTime = .milliseconds(2.5)
@@ -238,7 +238,7 @@ import Testing
     @Test("A pause in speech is not sent, and the media clock continues during it")
     func pausesInSpeech() async throws {
         let pair = try await ConnectedPair([Self.voice])
-        let source = CustomAudioSource()
+        let source = PushAudioSource()
         let stream = try await Self.stream(pair, isVoice: true, source: source)
         await Self.play(Self.tone(300, milliseconds: 400), from: source, to: stream)
         await Self.play(Self.tone(300, amplitude: 0, from: 400, milliseconds: 3000), from: source, to: stream)
@@ -282,7 +282,7 @@ import Testing
     @Test("A replaced source is no longer sent")
     func replacedSource() async throws {
         let pair = try await ConnectedPair([Self.music])
-        let (source, other) = (CustomAudioSource(), CustomAudioSource())
+        let (source, other) = (PushAudioSource(), PushAudioSource())
         let stream = try await Self.stream(pair, isVoice: false, source: source)
         await Self.play(Self.tone(440, milliseconds: 200), from: source, to: stream)
         _ = await pair.sounds(10)
@@ -301,7 +301,7 @@ import Testing
     func redundancy() async throws {
         for loss in [0.0, 0.25] {
             let pair = try await ConnectedPair([Self.voice])
-            let source = CustomAudioSource()
+            let source = PushAudioSource()
             let stream = try await Self.stream(pair, isVoice: true, source: source)
             stream.update { $0.bitrate = .kilobitsPerSecond(24) }
             stream.note(loss: loss, of: pair.sender)
@@ -319,7 +319,7 @@ import Testing
     @Test("Music keeps its encoder mode under any loss")
     func musicStaysMusic() async throws {
         let pair = try await ConnectedPair([Self.music])
-        let source = CustomAudioSource()
+        let source = PushAudioSource()
         let stream = try await Self.stream(pair, isVoice: false, source: source)
         stream.update { $0.bitrate = .kilobitsPerSecond(48) }
         for second in 0..<3 {
@@ -342,7 +342,7 @@ import Testing
         }
         let limits = await pair.agreement(media: 0).limits
         #expect(limits.maximumBitrate == .kilobitsPerSecond(24))
-        let source = CustomAudioSource()
+        let source = PushAudioSource()
         let stream = try await Self.stream(pair, isVoice: false, source: source)
         var sizes: [Int] = []
         var tiny = SendingLimits()
@@ -363,7 +363,7 @@ import Testing
     {
         let pair = try await ConnectedPair([Self.music])
         let other = try await Loopback.open(as: .offerer)
-        let source = CustomAudioSource()
+        let source = PushAudioSource()
         let stream = try await Self.stream(pair, isVoice: false, source: source)
         var sizes: [Int] = []
         func measure() async {
@@ -397,7 +397,7 @@ import Testing
         let pair = try await ConnectedPair([Self.music])
         var others: [Connection] = []
         for _ in 0..<16 { others.append(try await Loopback.open(as: .offerer)) }
-        let source = CustomAudioSource()
+        let source = PushAudioSource()
         let stream = try await Self.stream(pair, isVoice: false, source: source)
         for other in others { stream.attach(other, media: 0) }
         stream.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(24)), of: others[15])
@@ -511,7 +511,7 @@ import Testing
                 agreement.media = .agreed
                 try await report(.negotiated(agreement))
             case .pathFell: try await report(.target(BitrateTarget(bitrate: .zero)))
-            case .trackReplaced: stream.replaceTrack(with: AudioTrack(id: "track", source: CustomAudioSource()))
+            case .trackReplaced: stream.replaceTrack(with: AudioTrack(id: "track", source: PushAudioSource()))
             case .trackRemoved: stream.replaceTrack(with: nil)
             case .deactivated: stream.setActive([], adding: false)
             case .removed: stream.remove(connection)
@@ -588,7 +588,7 @@ import Testing
     func stoppedStream() async throws {
         let connection = try await Loopback.open(as: .offerer)
         let stream = try AudioSendStream(settings: .init(isVoice: true))
-        let (one, other) = (CustomAudioSource(), CustomAudioSource())
+        let (one, other) = (PushAudioSource(), PushAudioSource())
         stream.replaceTrack(with: AudioTrack(id: "one", source: one))
         #expect(!one.broadcaster.hasSinks, "for nobody nothing is captured")
         stream.attach(connection, media: 0)

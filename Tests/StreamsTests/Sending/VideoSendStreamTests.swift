@@ -35,8 +35,8 @@ import Testing
         let pair = try await ConnectedPair([Self.content])
         let stream = try Self.stream()
         stream.attach(pair.sender, media: 0)
-        let source = CustomVideoSource()
-        let replaced = VideoTrack(id: "replaced", source: CustomVideoSource())
+        let source = PushVideoSource()
+        let replaced = VideoTrack(id: "replaced", source: PushVideoSource())
         stream.replaceTrack(with: replaced)
         stream.replaceTrack(with: VideoTrack(id: "track", source: source))
         func encoded(isKeyFrame: Bool) -> EncodedVideoFrame {
@@ -63,7 +63,7 @@ import Testing
         stream.attach(other.sender, media: 0)
         stream.addFromOutside(stream.makeSender(over: viewer.sender, media: 0), isActive: false)
         stream.attach(viewer.sender, media: 0)
-        let source = CustomVideoSource()
+        let source = PushVideoSource()
         stream.replaceTrack(with: VideoTrack(id: "track", source: source))
         source.capture(Self.grey(64, 64))
         #expect(await other.frames { _ in true }.first?.isKeyFrame == true)
@@ -83,7 +83,7 @@ import Testing
         let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let home = HomeLoop(eventLoop: loops.next())
         let stream = try Self.stream(home: home)
-        stream.replaceTrack(with: VideoTrack(id: "track", source: CustomVideoSource()))
+        stream.replaceTrack(with: VideoTrack(id: "track", source: PushVideoSource()))
         let logged = pair.senders[0]
         logged.setSending(false)
         #expect(await !pair.sender.isSending)
@@ -140,7 +140,7 @@ import Testing
         let pair = try await ConnectedPair([Self.content])
         let stream = try Self.stream(home: HomeLoop(of: pair.sender, isOwn: sharesLoop))
         stream.attach(pair.sender, media: 0)
-        let track = VideoTrack(id: "track", source: CustomVideoSource())
+        let track = VideoTrack(id: "track", source: PushVideoSource())
         for _ in 0..<10 {
             stream.replaceTrack(with: track)
             #expect(try await pair.sender.makeOffer().description.contains("a=sendonly"))
@@ -156,7 +156,7 @@ import Testing
         let pair = try await ConnectedPair([Self.content])
         let stream = try Self.stream()
         stream.attach(pair.sender, media: 0)
-        let sources = (0..<4).map { _ in CustomVideoSource() }
+        let sources = (0..<4).map { _ in PushVideoSource() }
         let tracks = sources.enumerated().map { VideoTrack(id: "track-\($0)", source: $1) }
         var events = stream.events.makeAsyncIterator()
         guard case .audienceChanged? = await events.next() else {
@@ -201,7 +201,7 @@ import Testing
         let pair = try await ConnectedPair([Self.content])
         let stream = try Self.stream()
         stream.attach(pair.sender, media: 0)
-        let (one, other) = (CustomVideoSource(), CustomVideoSource())
+        let (one, other) = (PushVideoSource(), PushVideoSource())
         let muted = VideoTrack(id: "muted", source: one)
         muted.isPaused = true
         stream.replaceTrack(with: muted)
@@ -235,7 +235,7 @@ import Testing
         limits.maximumBitrate = .kilobitsPerSecond(50)
         limits.acceptsOrientation = false
         stream.attach(other, media: 0, limits: limits)
-        let source = CustomVideoSource()
+        let source = PushVideoSource()
         stream.replaceTrack(with: VideoTrack(id: "track", source: source))
         let picture = Self.grey(640, 480)
         source.capture(VideoFrame(buffer: picture.buffer, timestamp: picture.timestamp, rotation: .quarter))
@@ -274,7 +274,7 @@ import Testing
         // In its first description, or in a later one.
         if isChanged { stream.attach(small.sender, media: 0) }
         stream.attach(small.sender, media: 0, limits: limits)
-        let source = CustomVideoSource()
+        let source = PushVideoSource()
         stream.replaceTrack(with: VideoTrack(id: "track", source: source))
         source.capture(Self.grey(640, 480))
         let frame = try #require(await usual.frames { $0.isKeyFrame }.last)
@@ -295,7 +295,7 @@ import Testing
         stream.attach(usual.sender, media: 0)
         stream.attach(small.sender, media: 0, limits: limits)
         #expect(await stream.encodingCount == 2)
-        let (one, other) = (CustomVideoSource(), CustomVideoSource())
+        let (one, other) = (PushVideoSource(), PushVideoSource())
         stream.replaceTrack(with: VideoTrack(id: "one", source: one))
         one.capture(Self.grey(640, 480))
         for pair in [usual, small] { #expect(await pair.frames { _ in true }.first?.isKeyFrame == true) }
@@ -333,7 +333,7 @@ import Testing
         let (usual, asking) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
         let stream = try Self.stream()
         for pair in [usual, asking] { stream.attach(pair.sender, media: 0) }
-        let source = CustomVideoSource()
+        let source = PushVideoSource()
         stream.replaceTrack(with: VideoTrack(id: "track", source: source))
         source.capture(Self.grey(64, 64))
         _ = await usual.frames { $0.isKeyFrame }
@@ -362,7 +362,7 @@ import Testing
         let (first, second) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
         let stream = try Self.stream()
         stream.attach(first.sender, media: 0)
-        let source = CustomVideoSource()
+        let source = PushVideoSource()
         stream.replaceTrack(with: VideoTrack(id: "track", source: source))
         source.capture(Self.grey(64, 64))
         _ = await first.frames { $0.isKeyFrame }
@@ -438,7 +438,7 @@ import Testing
         let full = BitrateTarget(bitrate: .kilobitsPerSecond(300), isQueueFull: true)
         stream.keep(to: full, of: pair.sender)
         stream.keep(to: full, of: other)
-        let source = CustomVideoSource()
+        let source = PushVideoSource()
         stream.replaceTrack(with: VideoTrack(id: "track", source: source))
         await waitUntil { source.broadcaster.hasSinks }
         for width in [64, 96, 128, 160] { source.capture(Self.grey(width, 64)) }
@@ -459,7 +459,7 @@ import Testing
             stream.attach(pair.sender, media: 0)
             stream.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(rate)), of: pair.sender)
         }
-        let source = CustomVideoSource()
+        let source = PushVideoSource()
         stream.replaceTrack(with: VideoTrack(id: "track", source: source))
         // Frames continue until each viewer has its own encoding.
         var count = 0
@@ -511,7 +511,7 @@ import Testing
             stream.attach(pair.sender, media: 0)
             stream.keep(to: BitrateTarget(bitrate: rate), of: pair.sender)
         }
-        let source = CustomVideoSource()
+        let source = PushVideoSource()
         stream.replaceTrack(with: VideoTrack(id: "track", source: source))
         source.capture(Self.grey(64, 64))
         for pair in [good, slow] { #expect(await pair.frames { _ in true }.first?.isKeyFrame == true) }
@@ -536,7 +536,7 @@ import Testing
         stream.attach(slow.sender, media: 0)
         stream.keep(to: BitrateTarget(bitrate: rate, isQueueFull: true), of: slow.sender)
         stream.attach(good.sender, media: 0)
-        let source = CustomVideoSource()
+        let source = PushVideoSource()
         stream.replaceTrack(with: VideoTrack(id: "track", source: source))
         for width in [96, 128] {
             source.capture(Self.grey(width, 64))
@@ -558,13 +558,13 @@ import Testing
         stream.attach(pair.sender, media: 0)
         let rate = DataRate.kilobitsPerSecond(300)
         stream.keep(to: BitrateTarget(bitrate: rate, isQueueFull: true), of: pair.sender)
-        let source = CustomVideoSource()
+        let source = PushVideoSource()
         stream.replaceTrack(with: VideoTrack(id: "track", source: source))
         #expect(await !stream.hasPicture)
         source.capture(Self.grey(64, 64))
         await waitUntil { await stream.hasPicture }
         #expect(await stream.hasPicture)
-        stream.replaceTrack(with: VideoTrack(id: "next", source: CustomVideoSource()))
+        stream.replaceTrack(with: VideoTrack(id: "next", source: PushVideoSource()))
         #expect(await !stream.hasPicture)
         stream.stop()
         await pair.close()
@@ -575,7 +575,7 @@ import Testing
         let pair = try await ConnectedPair([Self.content])
         let stream = try Self.stream()
         stream.attach(pair.sender, media: 0)
-        let source = CustomVideoSource()
+        let source = PushVideoSource()
         let track = VideoTrack(id: "track", source: source)
         stream.replaceTrack(with: track)
         source.capture(Self.grey(64, 64))
@@ -595,7 +595,7 @@ import Testing
     func mutedBefore() async throws {
         let pair = try await ConnectedPair([Self.content])
         let stream = try Self.stream()
-        let source = CustomVideoSource()
+        let source = PushVideoSource()
         let track = VideoTrack(id: "track", source: source)
         track.isPaused = true
         stream.replaceTrack(with: track)
@@ -615,7 +615,7 @@ import Testing
         stream.attach(pair.sender, media: 0)
         var bitrate = try #require(await pair.target { $0 == .zero })
         #expect(bitrate == .zero)
-        let track = VideoTrack(id: "track", source: CustomVideoSource())
+        let track = VideoTrack(id: "track", source: PushVideoSource())
         stream.replaceTrack(with: track)
         bitrate = try #require(await pair.target { $0 > .zero })
         #expect(bitrate <= .kilobitsPerSecond(100))

@@ -11,7 +11,7 @@ import Testing
     private func open(as part: PeerConnection.Part) async throws -> Connection {
         var configuration = Connection.Configuration()
         configuration.addresses = [Loopback.v4]
-        configuration.trickles = true
+        configuration.usesTrickleICE = true
         return try await Connection(
             as: part, identity: Loopback.makeIdentity(sends: part == .offerer), configuration: configuration)
     }

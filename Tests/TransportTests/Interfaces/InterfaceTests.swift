@@ -21,7 +21,7 @@ import Testing
         init(at addresses: [IPAddress], patience: Duration = .seconds(30)) async throws {
             var configuration = Connection.Configuration()
             configuration.addresses = addresses
-            configuration.restartPatience = patience
+            configuration.restartTimeout = patience
             sender = try await Connection(
                 as: .offerer, identity: Loopback.makeIdentity(sends: true), configuration: configuration)
             configuration.addresses = [Loopback.v4]

@@ -106,7 +106,7 @@ import Testing
         var configuration = Connection.Configuration()
         configuration.addresses = [Loopback.v4]
         configuration.serverNames = server.makeNames()
-        configuration.trickles = true
+        configuration.usesTrickleICE = true
         configuration.iceServers = [
             try ICEServer(urls: "stun:stun.example:\(far.address.port)"), try ICEServer(urls: "stun:\(near.address)"),
         ]

@@ -63,7 +63,7 @@ private func frame(
 
 @Suite("File and snapshot sinks", .timeLimit(.minutes(1)))
 struct SinkTests {
-    private let source = CustomVideoSource()
+    private let source = PushVideoSource()
 
     @Test(
         "A snapshot has the newest frame, upright, at the requested size",

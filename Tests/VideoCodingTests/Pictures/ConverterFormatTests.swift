@@ -69,7 +69,7 @@ struct ConverterFormatTests {
         adapter.setOutputFormat(width: sizes.toWidth, height: sizes.toHeight, fps: 0, mode: sizes.mode)
         let adapted = adapter.adapt(size, timestamp: .zero)
         let adaptation = try #require(adapted)
-        let source = CustomVideoSource()
+        let source = PushVideoSource()
         let sink = SnapshotSink()
         source.add(sink)
         source.adaptOutputFormat(width: sizes.toWidth, height: sizes.toHeight, fps: 0, mode: sizes.mode)
@@ -99,7 +99,7 @@ struct ConverterFormatTests {
         "A crop is rotated too", arguments: [PixelFormat.i420, .nv12, .bgra, .argb],
         VideoRotation.allCases)
     func turned(format: PixelFormat, rotation: VideoRotation) throws {
-        let source = CustomVideoSource()
+        let source = PushVideoSource()
         let sink = SnapshotSink()
         source.add(sink)
         source.adaptOutputFormat(width: 90, height: 160, fps: 0, mode: .crop)

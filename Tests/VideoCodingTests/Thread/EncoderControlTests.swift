@@ -30,7 +30,7 @@ private final class Frames: Sendable {
 struct VideoEncoderSourceTests {
     private let size = PixelSize(width: 320, height: 240)
     private let frames = Frames()
-    private let source = CustomVideoSource()
+    private let source = PushVideoSource()
 
     /// The capture time of the first frame.
     private let begin = CaptureClock.now

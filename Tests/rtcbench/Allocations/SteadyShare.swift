@@ -18,7 +18,7 @@ final class SteadyShare {
         var allocations: UInt64 = 0
     }
 
-    private let source = CustomVideoSource()
+    private let source = PushVideoSource()
     private let track: VideoTrack
     private let thread: VideoEncoder
     private let stage: PacketStage

@@ -27,7 +27,7 @@ struct CameraRun {
     func run() throws -> Result {
         let encoded = Locked<[EncodedVideoFrame]>([])
         let thread = try VideoEncoder(settings: settings) { frame, _ in encoded.withLock { $0.append(frame) } }
-        let source = CustomVideoSource(isScreencast: false)
+        let source = PushVideoSource(isScreencast: false)
         thread.show(source)
         let before = ProcessorTime.now
         let begin = MonotonicClock.now

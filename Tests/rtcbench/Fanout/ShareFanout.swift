@@ -59,15 +59,15 @@ final class ShareFanout {
         self.eventLoops = eventLoops
         ports = try await SharedPorts(addresses: [.v4(0x7F00_0001)], count: eventLoops)
         room = try SharingRoom(owner: AttendeeID("bench"), ports: ports)
-        let video = CustomVideoSource()
+        let video = PushVideoSource()
         source = Self.play(SteadyContent(.motion, size: PixelSize(width: 320, height: 180)), to: video)
         try await room.contentShare.start(
             source: video,
-            configuration: LocalVideoConfiguration(
+            parameters: VideoEncodingParameters(
                 maxBitrate: .kilobitsPerSecond(kilobitsPerSecond), contentHint: .motion))
     }
 
-    private static func play(_ pictures: SteadyContent, to source: CustomVideoSource) -> Task<Void, Never> {
+    private static func play(_ pictures: SteadyContent, to source: PushVideoSource) -> Task<Void, Never> {
         Task {
             var (index, next) = (0, ContinuousClock.now)
             while !Task.isCancelled {

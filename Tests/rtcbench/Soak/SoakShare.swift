@@ -55,7 +55,7 @@ final class SoakShare {
     /// The content while all viewers leave, and the time for which it is shown before.
     static let reference = SoakAction.source(
         .pattern(width: 640, height: 360, framesPerSecond: 12), hasSound: true)
-    private static let referenceConfiguration = LocalVideoConfiguration(maxBitrate: .kilobitsPerSecond(600))
+    private static let referenceConfiguration = VideoEncodingParameters(maxBitrate: .kilobitsPerSecond(600))
     private static let referenceTime = Duration.seconds(3)
     private static let loopback = IPAddress.v4(0x7F00_0001)
     /// Consent lasts 30 seconds (RFC 7675 §5.1): a viewer that has left is detected by then.
@@ -166,7 +166,7 @@ final class SoakShare {
     private func show(_ content: SoakContent, hasSound: Bool) async throws {
         let new = try SoakSource(content, from: library)
         try await room.contentShare.start(
-            source: new.video, audio: hasSound ? sound : nil, configuration: configuration)
+            source: new.video, audio: hasSound ? sound : nil, parameters: configuration)
         source?.stop()
         source = new
         isPaused = false

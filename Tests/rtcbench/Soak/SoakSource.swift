@@ -34,14 +34,14 @@ final class SoakSource {
             end = { pattern.stop() }
         case .screen(let screen):
             guard let pictures = library[screen] else { throw BenchmarkFailure("no pictures of \(screen)") }
-            let source = CustomVideoSource()
+            let source = PushVideoSource()
             let task = Self.play(pictures, to: source)
             video = source
             end = { task.cancel() }
         }
     }
 
-    private static func play(_ pictures: SteadyContent, to source: CustomVideoSource) -> Task<Void, Never> {
+    private static func play(_ pictures: SteadyContent, to source: PushVideoSource) -> Task<Void, Never> {
         Task {
             var index = 0
             while !Task.isCancelled {

@@ -19,9 +19,9 @@ final class SoakViewer: Sendable {
         var configuration = Connection.Configuration()
         configuration.addresses = [.v4(0x7F00_0001)]
         session = try await AttendeeSession.viewing(as: AttendeeID("viewer-\(viewer)"), configuration: configuration)
-        senses = SoakSenses(tiles: session.tiles, sounds: session.sounds)
+        senses = SoakSenses(tiles: session.tiles, sounds: session.audio)
         session.tiles.add(observer: senses)
-        session.sounds.add(observer: senses)
+        session.audio.add(observer: senses)
         Task { [signals = await session.signals, senses] in
             for await signal in signals {
                 switch signal {
@@ -55,7 +55,7 @@ final class SoakViewer: Sendable {
     func leave() async {
         await session.leave()
         session.tiles.remove(observer: senses)
-        session.sounds.remove(observer: senses)
+        session.audio.remove(observer: senses)
     }
 
     func report() async -> SoakViewerReport {
@@ -71,7 +71,7 @@ final class SoakViewer: Sendable {
 }
 
 /// The received video and audio of a viewer.
-final class SoakSenses: VideoTileObserver, RemoteSoundObserver {
+final class SoakSenses: VideoTileObserver, RemoteAudioObserver {
     struct State {
         var seen: Instant?
         var heard: Instant?
@@ -85,9 +85,9 @@ final class SoakSenses: VideoTileObserver, RemoteSoundObserver {
 
     let state = Locked(State())
     private let tiles: VideoTileController
-    private let sounds: RemoteSoundController
+    private let sounds: RemoteAudioController
 
-    init(tiles: VideoTileController, sounds: RemoteSoundController) {
+    init(tiles: VideoTileController, sounds: RemoteAudioController) {
         self.tiles = tiles
         self.sounds = sounds
     }
@@ -129,5 +129,5 @@ final class SoakSenses: VideoTileObserver, RemoteSoundObserver {
     func videoTileDidPause(_ tile: VideoTileState) { note("paused") }
     func videoTileDidResume(_ tile: VideoTileState) { note("resumed") }
     func videoTileSizeDidChange(_ tile: VideoTileState) {}
-    func remoteSoundDidAdd(_ sound: RemoteSound) { try? sounds.bind(Ears(self), toSound: sound.soundID) }
+    func remoteAudioDidAdd(_ sound: RemoteAudio) { try? sounds.bind(Ears(self), toAudio: sound.audioID) }
 }

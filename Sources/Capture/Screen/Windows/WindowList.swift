@@ -15,11 +15,11 @@ struct WindowList {
     }
 
     /// Returns the windows that can be shared, in the window manager's order, which is usually that of their creation.
-    func windows(leavingOut filter: WindowFilter, includingMinimised: Bool) throws(CaptureError) -> [DisplayWindow] {
+    func windows(leavingOut filter: WindowFilter, includingMinimized: Bool) throws(CaptureError) -> [DisplayWindow] {
         var found: [DisplayWindow] = []
         for id in try candidates() {
             do throws(CaptureError) {
-                guard let window = try describe(id), includingMinimised || !window.isMinimised,
+                guard let window = try describe(id), includingMinimized || !window.isMinimized,
                     !filter.leavesOut(window)
                 else { continue }
                 found.append(window)
@@ -47,7 +47,7 @@ struct WindowList {
             return try describe(id, attributes, geometry)
         } catch {
             guard error.saysThatWindowIsGone else { throw error }
-            throw .unknownWindow(.id(id), windows: try windows(leavingOut: .own, includingMinimised: true))
+            throw .unknownWindow(.id(id), windows: try windows(leavingOut: .own, includingMinimized: true))
         }
     }
 
@@ -99,7 +99,7 @@ struct WindowList {
             let geometry = try connection.geometry(of: id, signal: nil), problem(attributes, geometry) == nil
         else { return nil }
         let window = try describe(id, attributes, geometry)
-        return attributes.isViewable || window.isMinimised ? window : nil
+        return attributes.isViewable || window.isMinimized ? window : nil
     }
 
     private func describe(
@@ -114,7 +114,7 @@ struct WindowList {
         let states = try connection.property(atoms.managerState, of: id, signal: nil)?.numbers ?? []
         return DisplayWindow(
             id: id, title: try title(of: id), application: names.last,
-            processID: process.flatMap { Int32(exactly: $0) }, size: geometry.size, isMinimised: isIconified,
+            processID: process.flatMap { Int32(exactly: $0) }, size: geometry.size, isMinimized: isIconified,
             opacity: Double(opacity) / Double(UInt32.max), isKeptAbove: states.contains(atoms.above))
     }
 

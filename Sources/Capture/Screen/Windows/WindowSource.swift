@@ -43,7 +43,7 @@ public final class WindowSource: CaptureSource, BroadcastingVideoSource {
             window = try list.window(id)
         case .title:
             window = try specification.choose(
-                from: list.windows(leavingOut: filter, includingMinimised: true))
+                from: list.windows(leavingOut: filter, includingMinimized: true))
         }
         self.connection = connection
         let area = PixelRectangle(x: 0, y: 0, size: window.size).even
@@ -55,10 +55,10 @@ public final class WindowSource: CaptureSource, BroadcastingVideoSource {
     /// that `filter` excludes. Minimized windows are listed on request.
     public static func windows(
         display: String? = ProcessInfo.processInfo.environment["DISPLAY"], leavingOut filter: WindowFilter = .own,
-        includingMinimised: Bool = false
+        includingMinimized: Bool = false
     ) throws(CaptureError) -> [DisplayWindow] {
         try WindowList(connection: XConnection(display: display))
-            .windows(leavingOut: filter, includingMinimised: includingMinimised)
+            .windows(leavingOut: filter, includingMinimized: includingMinimized)
     }
 
     /// Starts the delivery of frames.

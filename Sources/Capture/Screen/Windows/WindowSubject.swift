@@ -101,7 +101,7 @@ final class WindowSubject: ScreenSubject {
             guard error.saysThatWindowIsGone || code == XCB_MATCH else { throw error }
             forget()
             // It is searched again with the next event, or soon.
-            return .hidden(.minimised)
+            return .hidden(.minimized)
         }
     }
 
@@ -151,7 +151,7 @@ final class WindowSubject: ScreenSubject {
         guard let isIconified else { return .stopped }
         guard attributes.isViewable, !isIconified, geometry.size.isSharable else {
             forgetPixmap()
-            return .hidden(.minimised)
+            return .hidden(.minimized)
         }
         guard let position = try connection.position(of: watched, signal: signal),
             let screen = try connection.screenSize(signal: signal),

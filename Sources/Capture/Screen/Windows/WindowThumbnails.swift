@@ -51,7 +51,7 @@ struct WindowThumbnails {
         var pictures: [UInt32: PixelBuffer] = [:]
         var waiting = PixelQueue<Redirected>(capacity: Self.mostPixels)
         let signal = try StopSignal()
-        for window in windows where !window.isMinimised && window.size.area <= Self.mostPixels {
+        for window in windows where !window.isMinimized && window.size.area <= Self.mostPixels {
             while let next = waiting.removeFirst(beforeAdding: window.size.area) {
                 pictures[next.subject.watched] = try picture(of: next, signal)
             }

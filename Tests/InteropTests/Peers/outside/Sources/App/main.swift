@@ -45,11 +45,11 @@ let offer = try await session.connection.offer()
 print("media offered: \(SDP.SessionDescription(text: offer).mediaCount)")
 
 let stripes = Stripes()
-let source = try CustomCapturer(
+let source = try PullVideoSource(
     size: PixelSize(width: stripes.width, height: stripes.height), framesPerSecond: 15, contentHint: .detail
 ) { [stripes] tick in draw(stripes, frame: tick.number) }
 try await session.contentShare.start(
-    capturing: source, configuration: LocalVideoConfiguration(maxBitrate: .kilobitsPerSecond(1000), maxFramerate: 15))
+    capturing: source, parameters: VideoEncodingParameters(maxBitrate: .kilobitsPerSecond(1000), maxFramerate: 15))
 let (viewer, answer) = try view(offer, with: arguments[1], snapshot: arguments[2])
 try await session.connection.accept(answer: answer)
 while viewer.isRunning { try await Task.sleep(for: .milliseconds(66)) }

@@ -1,5 +1,5 @@
 /// A source whose audio the program pushes.
-public final class CustomAudioSource: BroadcastingAudioSource {
+public final class PushAudioSource: BroadcastingAudioSource {
     /// The sinks and observers.
     public let broadcaster = AudioBroadcaster()
 

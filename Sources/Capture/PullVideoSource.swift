@@ -2,7 +2,7 @@ internal import RTCShareLocks
 public import RTCShareMedia
 
 /// A source whose frames a closure draws at a steady rate, for content that the program renders itself.
-public final class CustomCapturer: CaptureSource, BroadcastingVideoSource {
+public final class PullVideoSource: CaptureSource, BroadcastingVideoSource {
     /// The requested size and rate.
     public let captureFormat: CaptureFormat
     /// The sinks and observers.

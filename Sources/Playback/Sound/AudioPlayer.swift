@@ -6,30 +6,30 @@ internal import RTCShareLocks
 /// frames of views to match their audio.
 ///
 /// Audio plays for as long as the player is kept.
-@SharingActor public final class SoundPlayer {
-    private let sounds: RemoteSoundController
+@SharingActor public final class AudioPlayer {
+    private let remoteAudio: RemoteAudioController
     private let server: String?
     private let onFailure: @Sendable (CaptureError) -> Void
     /// The outputs, by the numbers of their audio.
-    private var outputs: [Int: (sound: RemoteSound, output: SoundOutput)] = [:]
+    private var outputs: [Int: (sound: RemoteAudio, output: AudioOutput)] = [:]
     private var views: [(view: VideoView, attendee: AttendeeID)] = []
     private let listener = Listener()
 
-    /// Plays `sounds`, from now on.
+    /// Plays `remoteAudio`, from now on.
     public init(
-        _ sounds: RemoteSoundController, server: String? = nil,
+        _ remoteAudio: RemoteAudioController, server: String? = nil,
         onFailure: @escaping @Sendable (CaptureError) -> Void = { _ in }
     ) {
-        self.sounds = sounds
+        self.remoteAudio = remoteAudio
         self.server = server
         self.onFailure = onFailure
         listener.player = self
-        sounds.add(observer: listener)
-        for sound in sounds.sounds { play(sound) }
+        remoteAudio.add(observer: listener)
+        for sound in remoteAudio.streams { play(sound) }
     }
 
     isolated deinit {
-        for (_, output) in outputs.values { sounds.unbind(output) }
+        for (_, output) in outputs.values { remoteAudio.unbind(output) }
     }
 
     /// Whether the audio is muted.
@@ -50,49 +50,49 @@ internal import RTCShareLocks
 
     /// Stops playback, and returns when the sound server knows.
     public func stop() async {
-        sounds.remove(observer: listener)
+        remoteAudio.remove(observer: listener)
         for (view, _) in views { view.synchronize(with: nil) }
         views = []
         let stopped = outputs.values.map(\.output)
         outputs = [:]
-        for output in stopped { sounds.unbind(output) }
+        for output in stopped { remoteAudio.unbind(output) }
         // Each output waits for the server.
         await WorkerThread.run(named: "playback end") { for output in stopped { output.stop() } }
     }
 
     /// The counts of playback of each audio stream.
-    package var statistics: [(sound: RemoteSound, statistics: SoundOutput.Statistics)] {
+    package var statistics: [(sound: RemoteAudio, statistics: AudioOutput.Statistics)] {
         outputs.values.map { ($0.sound, $0.output.statistics) }
     }
 
-    fileprivate func play(_ sound: RemoteSound) {
-        let id = sound.soundID
+    fileprivate func play(_ sound: RemoteAudio) {
+        let id = sound.audioID
         guard outputs[id] == nil else { return }
-        let output = SoundOutput(
+        let output = AudioOutput(
             name: "\(sound.attendeeID)", server: server, onFailure: onFailure,
-            onTarget: { [weak sounds] target in
-                SharingActor.post { sounds?.setJitterBufferTarget(target, ofSound: id) }
+            onTarget: { [weak remoteAudio] target in
+                SharingActor.post { remoteAudio?.setJitterBufferTarget(target, ofAudio: id) }
             })
         outputs[id] = (sound, output)
         output.isMuted = isMuted
         for (view, attendee) in views where attendee == sound.attendeeID { view.synchronize(with: output) }
         // Audio whose decoder can't be created stays silent.
-        try? sounds.bind(output, toSound: id)
+        try? remoteAudio.bind(output, toAudio: id)
     }
 
-    fileprivate func drop(_ sound: RemoteSound) {
-        let output = outputs.removeValue(forKey: sound.soundID)?.output
+    fileprivate func drop(_ sound: RemoteAudio) {
+        let output = outputs.removeValue(forKey: sound.audioID)?.output
         for (view, attendee) in views where attendee == sound.attendeeID { view.synchronize(with: nil) }
         if let output { WorkerThread.start(named: "playback end") { output.stop() } }
     }
 }
 
 /// Observes audio streams for a player, to which it holds a weak reference.
-@SharingActor private final class Listener: RemoteSoundObserver {
-    weak var player: SoundPlayer?
+@SharingActor private final class Listener: RemoteAudioObserver {
+    weak var player: AudioPlayer?
 
     nonisolated init() {}
 
-    func remoteSoundDidAdd(_ sound: RemoteSound) { player?.play(sound) }
-    func remoteSoundDidRemove(_ sound: RemoteSound) { player?.drop(sound) }
+    func remoteAudioDidAdd(_ sound: RemoteAudio) { player?.play(sound) }
+    func remoteAudioDidRemove(_ sound: RemoteAudio) { player?.drop(sound) }
 }

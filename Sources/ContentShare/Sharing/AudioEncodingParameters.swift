@@ -1,9 +1,6 @@
 public import RTCShareMedia
 public import RTCShareWireFormat
 
-/// The parameters of a content's or camera's video. The default of each is that of the content or the camera.
-public typealias LocalVideoConfiguration = VideoEncodingParameters
-
 extension VideoEncodingParameters {
     /// The maximum size of a content's video if ``maxSize`` is nil: 3840x2160. Many machines are too slow to encode or
     /// to play larger video, so that is sent only on request. The default of a camera's video is 1280x720.
@@ -11,7 +8,7 @@ extension VideoEncodingParameters {
 }
 
 /// The parameters of sent audio. The default of each depends on the medium.
-public struct LocalAudioConfiguration: Sendable, Hashable {
+public struct AudioEncodingParameters: Sendable, Hashable {
     /// The maximum bitrate of the audio. Nil is the default of the medium.
     public var maxBitrate: DataRate?
     /// Whether the audio is speech. Speech is mono, and its silence is not sent if the peer supports that. By default a

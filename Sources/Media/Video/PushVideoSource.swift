@@ -1,5 +1,5 @@
 /// A source whose frames the program pushes: the source of a track that captures neither a screen nor a file.
-public final class CustomVideoSource: BroadcastingVideoSource {
+public final class PushVideoSource: BroadcastingVideoSource {
     /// Whether the frames are those of a screen, which determines the hint and the mode of
     /// ``adaptOutputFormat(width:height:fps:mode:)``.
     public let isScreencast: Bool

@@ -8,7 +8,7 @@ public import RTCShareMedia
 /// It knows when its audio is heard, as exactly as the server: frames of a ``VideoView`` that is synchronized with it
 /// are shown then. The first block connects to the server. If there is no server, or the connection is lost, it retries
 /// every five seconds.
-public final class SoundOutput: AudioSink {
+public final class AudioOutput: AudioSink {
     /// The counts of playback.
     public struct Statistics: Sendable, Hashable {
         /// The number of samples of each channel, at 48 kHz, that were given to the server.
@@ -152,7 +152,7 @@ public final class SoundOutput: AudioSink {
 
     /// Plays on the thread to which all objects of libpulse are confined.
     private static func run(
-        name: String, server: String?, _ signal: StopSignal, output: () -> SoundOutput?
+        name: String, server: String?, _ signal: StopSignal, output: () -> AudioOutput?
     ) throws(CaptureError) {
         let session = try PulseSession(server: server, signal: signal)
         guard try session.connect() else { return }

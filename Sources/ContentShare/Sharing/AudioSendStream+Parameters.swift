@@ -14,8 +14,8 @@ extension AudioSendStream {
     }
 
     /// Applies a configuration to the running encoder. `isVoice` is the default if the configuration does not set it.
-    nonisolated func apply(_ configuration: LocalAudioConfiguration, isVoice: Bool) {
-        let settings = Settings(isVoice: configuration.isVoice ?? isVoice, bitrate: configuration.maxBitrate)
+    nonisolated func apply(_ parameters: AudioEncodingParameters, isVoice: Bool) {
+        let settings = Settings(isVoice: parameters.isVoice ?? isVoice, bitrate: parameters.maxBitrate)
         update { $0 = settings }
     }
 }

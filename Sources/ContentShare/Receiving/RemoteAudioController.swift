@@ -8,9 +8,9 @@ internal import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// An audio stream that a peer sends.
-public struct RemoteSound: Sendable, Hashable {
+public struct RemoteAudio: Sendable, Hashable {
     /// The number of the audio stream in its session. It is never reused.
-    public let soundID: Int
+    public let audioID: Int
     /// The attendee whose audio it is.
     public let attendeeID: AttendeeID
 
@@ -19,54 +19,54 @@ public struct RemoteSound: Sendable, Hashable {
 }
 
 /// The audio streams that a peer sends, from attendees and from shared content. Audio without a sink is not decoded.
-@SharingActor public final class RemoteSoundController {
+@SharingActor public final class RemoteAudioController {
     /// The attendee of each receiver of audio. Nil for other receivers, and for audio that is no longer sent.
     private var attendees: [AttendeeID?] = []
     /// The audio streams that have started, by the index of their receiver.
-    private var present: [Int: (state: RemoteSound, receiver: AudioReceiver)] = [:]
+    private var present: [Int: (state: RemoteAudio, receiver: AudioReceiver)] = [:]
     /// The recorders of all audio.
     private var recordings: [RecordingSource] = []
     private var nextID = 1
     private var hasEnded = false
     /// The readers of ``updates``.
-    private let readers = ObserverList<ConnectionEvents<Newest<[RemoteSound]>>>()
-    private nonisolated let observers = ObserverList<any RemoteSoundObserver>()
+    private let readers = ObserverList<ConnectionEvents<Newest<[RemoteAudio]>>>()
+    private nonisolated let observers = ObserverList<any RemoteAudioObserver>()
 
     nonisolated init() {}
 
     deinit { readers.forEach { $0.finish() } }
 
     /// Notifies `observer` of audio from now on.
-    public nonisolated func add(observer: any RemoteSoundObserver) { observers.add(observer) }
+    public nonisolated func add(observer: any RemoteAudioObserver) { observers.add(observer) }
 
     /// Stops notifying `observer`.
-    public nonisolated func remove(observer: any RemoteSoundObserver) { observers.remove(observer) }
+    public nonisolated func remove(observer: any RemoteAudioObserver) { observers.remove(observer) }
 
     /// The audio streams that have started, oldest first.
-    public var sounds: [RemoteSound] { present.values.map(\.state).sorted { $0.soundID < $1.soundID } }
+    public var streams: [RemoteAudio] { present.values.map(\.state).sorted { $0.audioID < $1.audioID } }
 
     /// The present audio, and the audio after each change of it, until the session is over. Each call gives a sequence of its
     /// own, for one reader. A slow reader gets only the newest.
-    public var updates: some AsyncSequence<[RemoteSound], Never> & Sendable {
-        let reader = ConnectionEvents<Newest<[RemoteSound]>>()
-        reader.append(Newest(value: sounds))
+    public var updates: some AsyncSequence<[RemoteAudio], Never> & Sendable {
+        let reader = ConnectionEvents<Newest<[RemoteAudio]>>()
+        reader.append(Newest(value: streams))
         if hasEnded { reader.finish() } else { readers.add(reader) }
         return reader.stream.map(\.value)
     }
 
     private func reportChange() {
-        let newest = Newest(value: sounds)
+        let newest = Newest(value: streams)
         readers.forEach { $0.append(newest) }
     }
 
-    private func receiver(ofSound id: Int) -> AudioReceiver? {
-        present.values.first { $0.state.soundID == id }?.receiver
+    private func receiver(ofAudio id: Int) -> AudioReceiver? {
+        present.values.first { $0.state.audioID == id }?.receiver
     }
 
     /// Passes an audio stream to `sink`, with 48 kHz, in blocks of 20 ms at the time of playout, with concealment of
     /// lost packets.
-    public func bind(_ sink: any AudioSink, toSound id: Int) throws(RemoteSoundError) {
-        guard let receiver = receiver(ofSound: id) else { throw .unknownSound(id) }
+    public func bind(_ sink: any AudioSink, toAudio id: Int) throws(RemoteAudioError) {
+        guard let receiver = receiver(ofAudio: id) else { throw .unknownAudio(id) }
         do {
             try receiver.add(sink)
         } catch let error as WorkerThreadError {
@@ -104,12 +104,12 @@ public struct RemoteSound: Sendable, Hashable {
     /// Delays an audio stream by at least `target`, at most one second, for video that takes longer than its audio.
     /// Playout is slowed down or sped up slightly until the delay is reached. Zero, the initial value, adds no delay to
     /// that of the route (W3C webrtc-extensions, `jitterBufferTarget`).
-    public func setJitterBufferTarget(_ target: Duration, ofSound id: Int) {
-        receiver(ofSound: id)?.setJitterBufferTarget(target)
+    public func setJitterBufferTarget(_ target: Duration, ofAudio id: Int) {
+        receiver(ofAudio: id)?.setJitterBufferTarget(target)
     }
 
     /// Returns the index of an audio stream's receiver. Nil if there is no such stream.
-    package func receiverIndex(ofSound id: Int) -> Int? { receiver(ofSound: id)?.index }
+    package func receiverIndex(ofAudio id: Int) -> Int? { receiver(ofAudio: id)?.index }
 
     // MARK: Events of the connection
 
@@ -139,11 +139,11 @@ public struct RemoteSound: Sendable, Hashable {
         let index = receiver.index
         await remove { $0 == index }
         if attendees.indices.contains(index), let attendee = attendees[index] {
-            let sound = RemoteSound(soundID: nextID, attendeeID: attendee)
+            let sound = RemoteAudio(audioID: nextID, attendeeID: attendee)
             nextID += 1
             present[index] = (sound, receiver)
             for source in recordings where source.recorder.isOpen { record(receiver, of: attendee, to: source) }
-            observers.forEach { $0.remoteSoundDidAdd(sound) }
+            observers.forEach { $0.remoteAudioDidAdd(sound) }
             reportChange()
         }
         receiver.announced()
@@ -162,7 +162,7 @@ public struct RemoteSound: Sendable, Hashable {
         let indices = present.keys.filter(isRemoved).sorted()
         for sound in indices.compactMap({ present.removeValue(forKey: $0) }) {
             await sound.receiver.finish()
-            observers.forEach { $0.remoteSoundDidRemove(sound.state) }
+            observers.forEach { $0.remoteAudioDidRemove(sound.state) }
             reportChange()
         }
     }
@@ -176,33 +176,33 @@ extension RecordingSource {
 }
 
 /// An observer of the audio that a peer sends, with one call at a time on ``SharingActor``.
-public protocol RemoteSoundObserver: AnyObject, Sendable {
+public protocol RemoteAudioObserver: AnyObject, Sendable {
     /// Called when an audio stream starts. A sink that is bound in this call gets all of it.
-    @SharingActor func remoteSoundDidAdd(_ sound: RemoteSound)
+    @SharingActor func remoteAudioDidAdd(_ sound: RemoteAudio)
     /// Called when an audio stream has ended. Its sinks get no more audio. If it starts again, it is a new stream, to
     /// which sinks must be bound again.
-    @SharingActor func remoteSoundDidRemove(_ sound: RemoteSound)
+    @SharingActor func remoteAudioDidRemove(_ sound: RemoteAudio)
 }
 
-extension RemoteSoundObserver {
+extension RemoteAudioObserver {
     /// Does nothing.
-    public func remoteSoundDidAdd(_ sound: RemoteSound) {}
+    public func remoteAudioDidAdd(_ sound: RemoteAudio) {}
     /// Does nothing.
-    public func remoteSoundDidRemove(_ sound: RemoteSound) {}
+    public func remoteAudioDidRemove(_ sound: RemoteAudio) {}
 }
 
 /// The reason why a sink can't be bound to an audio stream.
-public enum RemoteSoundError: Error, Sendable, Hashable, CustomStringConvertible {
+public enum RemoteAudioError: Error, Sendable, Hashable, CustomStringConvertible {
     /// There is no audio stream with this number, or it has ended.
-    case unknownSound(Int)
+    case unknownAudio(Int)
     /// The decoder can't be created.
     case decoder(String)
 
     /// The problem with its remedy.
     public var description: String {
         switch self {
-        case .unknownSound(let id):
-            "there is no audio \(id): bind it in remoteSoundDidAdd, before it is removed"
+        case .unknownAudio(let id):
+            "there is no audio \(id): bind it in remoteAudioDidAdd, before it is removed"
         case .decoder(let reason): "the decoder can't be made: \(reason)"
         }
     }
