@@ -37,15 +37,15 @@ extension CaptureSourceObserver {
 public enum CaptureEvent: Sendable {
     /// Capture has begun.
     case started
-    /// Capture has ended, because that was asked for or because there is no more.
+    /// Capture has ended, on request or because the source has no more frames.
     case stopped
-    /// Something went wrong. Capture goes on after ``CaptureSourceError/Kind/invalidFrame``, and has ended otherwise.
+    /// Capture has failed. It continues after ``CaptureSourceError/Kind/invalidFrame``, and has ended otherwise.
     case failed(CaptureSourceError)
-    /// What is captured gives no frames for now, or nobody could see them; capture waits for it.
+    /// Capture is interrupted: no frames come, or they show nothing. It continues when the interruption is over.
     case interrupted(CaptureInterruption)
-    /// What had interrupted capture is over.
+    /// The interruption is over.
     case interruptionEnded(CaptureInterruption)
-    /// The frames have another size from here on.
+    /// The size of the frames has changed.
     case sizeChanged(PixelSize)
 
     /// The events from now on, up to the end of the capture.

@@ -1,9 +1,9 @@
-/// How a picture of another aspect is brought to the requested one.
+/// The way to fit a frame into a format with another aspect ratio.
 public enum OutputFormatMode: Sendable, Hashable {
-    /// The whole picture, at the largest even size within the request: for screens.
+    /// The whole frame, at the largest even size within the request: for screens.
     case fit
-    /// The middle of the picture, at a size that few-step fractions reach, as libwebrtc's `adaptOutputFormat` has it:
-    /// for cameras, and where the same sizes are wanted.
+    /// The middle of the frame, at a size that few-step fractions reach, as in libwebrtc's `adaptOutputFormat`: for
+    /// cameras, and for equal sizes.
     case crop
 }
 
