@@ -1,4 +1,5 @@
 import RTCShareCapture
+import RTCShareLocks
 import RTCShareMedia
 import RTCSharePeerConnection
 import TestSupport
@@ -66,6 +67,7 @@ import Testing
         }
         #expect(room.membership(of: 1) == nil)
         await room.end()
-        screen.stop()
+        // It waits for its thread, which no job of the actor may.
+        await WorkerThread.run(named: "stop") { screen.stop() }
     }
 }
