@@ -40,7 +40,7 @@ public enum CaptureError: Error, Sendable, Hashable {
     case invalidY4M(path: String, offset: Int, problem: String, remedy: String)
     /// An audio file can't be opened or read.
     case unusableSoundFile(AudioFileError)
-    /// There is no sound server (nil: the session's), or it rejected the connection.
+    /// The audio server (nil: the session's) does not run, or it rejected the connection.
     case soundServerUnavailable(server: String?, reason: String)
     /// The connection to the sound server was lost, or the server did not answer.
     case soundServerLost(reason: String)
@@ -61,7 +61,7 @@ public enum CaptureError: Error, Sendable, Hashable {
     case screenCastEnded
     /// PipeWire, which has the cameras, does not answer.
     case camerasUnavailable(reason: String)
-    /// There is no camera of this name (nil: none at all); `cameras` are the existing ones.
+    /// No camera has this name (nil: the machine has none); `cameras` are the existing ones.
     case unknownCamera(name: String?, cameras: [CameraDevice])
     /// The camera was removed, or sends nothing: another program may use it.
     case cameraLost(camera: String, reason: String)

@@ -236,6 +236,24 @@ struct AttendeeSessionTests {
         await silent.end()
     }
 
+    @Test("A muted source that an unmuted one replaces is not the last report of a mute")
+    func muteOfReplacedSource() async throws {
+        let pair = try await Pair()
+        let muted = PushVideoSource()
+        muted.broadcaster.isMuted = true
+        let events = await pair.alice.contentShare.events
+        try await pair.alice.contentShare.start(source: muted)
+        var reports: [Bool] = []
+        for await event in events {
+            guard case .muteChanged(let isMuted) = event else { continue }
+            reports.append(isMuted)
+            guard isMuted else { break }
+            try await pair.alice.contentShare.start(source: PushVideoSource())
+        }
+        #expect(reports == [true, false])
+        await pair.end()
+    }
+
     @Test("Two starts at the same time cause two events of one share")
     func twoStarts() async throws {
         let pair = try await Pair()

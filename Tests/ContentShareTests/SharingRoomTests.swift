@@ -33,6 +33,25 @@ struct SharingRoomTests {
         screen.stop()
     }
 
+    @Test("A full room takes a viewer who replaces another one, and no further one")
+    func fullRoom() async throws {
+        let room = try SharingRoom(owner: AttendeeID("alice"))
+        let identity = try Loopback.makeIdentity(sends: false)
+        var last: PendingViewer?
+        for _ in 0..<SharingRoom.maximumViewers {
+            last = try await room.register(
+                Connection(unopenedAs: .answerer, identity: identity, configuration: .init()),
+                membership: RoomMembership())
+        }
+        let replaced = try #require(last?.viewer.id)
+        let next = try Connection(unopenedAs: .answerer, identity: identity, configuration: .init())
+        await #expect(throws: SharingRoomError.tooManyViewers(limit: SharingRoom.maximumViewers)) {
+            try await room.register(next, membership: RoomMembership())
+        }
+        _ = try await room.register(next, membership: RoomMembership(), replacing: replaced)
+        await room.end()
+    }
+
     @Test("A change of the destination removes the tile of some viewers and adds it for others")
     func destinationMovesLive() async throws {
         let room = try await RoomFixture()

@@ -166,16 +166,17 @@ final class FakeOpener: Sendable {
             slates.append(observer)
             slate.add(observer: observer)
         }
+        let action = whileShowing
+        whileShowing = nil
         if refusesNext {
             refusesNext = false
+            await action?()
             throw Refusal()
         }
         wasSoundMuted = (audio as? AudioTrack)?.isMuted ?? false
         // A new track is not muted.
         (shown, isVideoMuted, isAudioMuted) = (source, false, false)
         (canShownWait, self.configuration) = (canWait, configuration)
-        let action = whileShowing
-        whileShowing = nil
         await action?()
     }
 

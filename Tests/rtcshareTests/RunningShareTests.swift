@@ -534,6 +534,49 @@ struct RunningShareTests {
         _ = await stage.finish()
     }
 
+    @Test("Ends during a change are handled once, after it, and not invented", arguments: [true, false])
+    func heldBackEnd(isRejected: Bool) async throws {
+        let stage = try await Stage()
+        let first = stage.share.content.current
+        let source = try #require(first.source as? FakeSource)
+        stage.output.whileShowingNext {
+            source.end()
+            await settle()
+            for occurrence in [Share.Occurrence.captureEnded(first.observer), .sourceEnded(first.source, nil)] {
+                #expect(await stage.share.effects(of: occurrence).isEmpty)
+            }
+        }
+        if isRejected {
+            stage.output.refuseNext()
+            await #expect(throws: FakeOutput.Refusal.self) { try await stage.share.pause(showingSlate: true) }
+        } else {
+            _ = try await stage.share.pause(showingSlate: true)
+        }
+        _ = await stage.finish()
+        let ends: [String] = stage.occurrences.compactMap { occurrence in
+            switch occurrence {
+            case .captureEnded(let observer) where observer === first.observer: "capture"
+            case .sourceEnded(let source, _) where source === first.source: "source"
+            default: nil
+            }
+        }
+        // The source reports its end when it ends, and both ends that came during the change follow.
+        #expect(ends == ["capture", "capture", "source"])
+    }
+
+    @Test("Audio is muted from the beginning of a pause with a slate, also by another mute and unmute")
+    func muteDuringPause() async throws {
+        let stage = try await Stage()
+        stage.output.whileShowingNext {
+            #expect(throws: Never.self) { try stage.share.mute(.all, true) }
+            #expect(throws: Never.self) { try stage.share.mute(.all, false) }
+            #expect(stage.output.isAudioMuted)
+        }
+        _ = try await stage.share.pause(showingSlate: true)
+        #expect(stage.output.isAudioMuted && !stage.output.isMicrophoneMuted)
+        _ = await stage.finish()
+    }
+
     @Test("A source that finishes opening after the capture started is started before it is shown")
     func captureBeginsDuringOpening() async throws {
         let stage = try await Stage(capturing: false)

@@ -3,7 +3,7 @@ import RTCShareMedia
 
 /// The frames of one PipeWire node, in its memory.
 final class NodeStream: Sendable {
-    /// The reason why there are no frames.
+    /// The reason why the stream has no frames.
     struct Failure: Error {
         let reason: String
     }

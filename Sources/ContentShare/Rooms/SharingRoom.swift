@@ -187,13 +187,14 @@ package import RTCShareWireFormat
     }
 
     /// Adds the peer of a connection to the room as a viewer, until the connection ends. The viewer is sent nothing
-    /// yet.
+    /// yet. It can take the place of `replaced`, a viewer that the caller removes.
     package func register(
         _ connection: Connection, sending media: Set<SharedMedia> = Set(SharedMedia.allCases),
-        membership: RoomMembership
+        membership: RoomMembership, replacing replaced: Int? = nil
     ) throws(SharingRoomError) -> PendingViewer {
         guard !hasEnded else { throw .ended }
-        guard members.count < Self.maximumViewers else { throw .tooManyViewers(limit: Self.maximumViewers) }
+        let count = members.count - (replaced.map { members[$0] != nil } == true ? 1 : 0)
+        guard count < Self.maximumViewers else { throw .tooManyViewers(limit: Self.maximumViewers) }
         viewersSoFar += 1
         let id = viewersSoFar
         let session = AttendeeSession(connection: connection, contentShare: contentShare)

@@ -30,6 +30,8 @@ internal import RTCShareWireFormat
     private let readers = ObserverList<ConnectionEvents<ContentShareEvent>>()
     /// The events since the last start, the newest of each kind.
     private var newest: [ContentShareEvent] = []
+    /// Whether the latest event of a mute was that of a muted video.
+    private var wasMuted = false
     private var phase = SharePhase()
     private var video: VideoSendStream?
     private var audio: AudioSendStream?
@@ -135,7 +137,7 @@ internal import RTCShareWireFormat
             now: now, patience: rate.map(SharePhase.patience(framesPerSecond:)) ?? SharePhase.patience)
         endCapture()
         starts += 1
-        newest = []
+        newest = wasMuted ? [.muteChanged(true)] : []
         // A viewer who leaves the audience does not see the new source. A viewer who enters it does not see the old
         // one.
         setActive(adding: false)
@@ -399,6 +401,8 @@ internal import RTCShareWireFormat
             let isMuted = video?.track?.isMuted ?? false
             phase.muteDidChange(isMuted, now: .nanoseconds(MonotonicClock.now.nanoseconds))
             awaitFirstPicture()
+            guard isMuted != wasMuted else { return }
+            wasMuted = isMuted
             report(.muteChanged(isMuted))
             onChange()
         case .ended(let track, let error):

@@ -3,17 +3,17 @@ package import RTCShareWireFormat
 
 /// An event of a share; see ``ContentShareController/events``.
 public enum ContentShareEvent: Sendable {
-    /// The first frame of what was started last has been sent.
+    /// The first frame of the latest start was sent.
     case started
-    /// The share is over, or what was to be shared was replaced before its first frame.
+    /// The share is over, or its source was replaced before its first frame.
     case stopped(ContentShareStatus)
-    /// The source has given no frame for this long since there is a viewer, without being muted: was its capture started? The
-    /// share waits for the frame.
+    /// The source has sent no frame for this long although it is not muted and a viewer is present. Its capture may not
+    /// have been started. The share waits for the frame.
     case silent(Duration)
-    /// The source has nothing more to show, with an error where that was not asked for. The share goes on with its last frame
-    /// until it is stopped.
+    /// The source has ended; with an error if that was not requested. The share continues with its last frame until it
+    /// is stopped.
     case sourceEnded((any Error)?)
-    /// The video is held back from now on, by the program or by its source, or given again: the track's `isMuted`.
+    /// The program or the source has muted or unmuted the video: the track's `isMuted`.
     case muteChanged(Bool)
 }
 

@@ -23,8 +23,11 @@ extension ViewerServer {
     func checkPlace(for client: IPAddress?) throws(ProblemDetails) -> ViewerSession? {
         try checkOpen()
         do throws(ViewerPlaces.Refusal) {
-            let replaced = try places.check(
-                for: client?.clientNetwork, among: sessions.mapValues(\.holder), now: MonotonicClock.now)
+            var holders = sessions.mapValues(\.holder)
+            for (number, network) in offerNetworks {
+                holders["offer \(number)"] = ViewerPlaces.Holder(network: network, hasConnected: false)
+            }
+            let replaced = try places.check(for: client?.clientNetwork, among: holders, now: MonotonicClock.now)
             return replaced.flatMap { sessions[$0] }
         } catch {
             // The place of a viewer who has left is free a few seconds after this check.
@@ -54,7 +57,7 @@ extension ViewerServer {
 }
 
 extension ProblemDetails {
-    fileprivate init(_ refusal: ViewerPlaces.Refusal, limit: Int) {
+    init(_ refusal: ViewerPlaces.Refusal, limit: Int) {
         let (name, detail, seconds) =
             switch refusal {
             case .full: ("full", "the share is full: it allows \(limit) \(limit == 1 ? "viewer" : "viewers")", 5)

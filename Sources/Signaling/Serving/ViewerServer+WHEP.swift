@@ -95,10 +95,10 @@ extension ViewerServer {
                 .unsupportedMediaType, "an offer is \(Self.descriptionType)",
                 headers: [("Accept-Post", Self.descriptionType)])
         }
-        let offer = try await offer(in: request.body)
+        let client = clientAddress(of: request)
+        let offer = try await offer(in: request.body, from: client)
         let (session, answer) = try await begin(
-            offer, membership, client: clientAddress(of: request),
-            browser: BrowserName.name(of: request["User-Agent"]))
+            offer, membership, client: client, browser: BrowserName.name(of: request["User-Agent"]))
         var response = HTTPResponse(.created, type: Self.descriptionType, text: answer.description)
         let location = Self.location(of: session.key, from: request.target)
         response.headers.add(name: "Location", value: location)
@@ -115,6 +115,16 @@ extension ViewerServer {
     private struct Offer: Sendable {
         let description: SessionDescription
         let connection: Result<Connection, ProblemDetails>
+    }
+
+    /// Reads an offer if there is a place for its client, which counts as connecting meanwhile.
+    private func offer(in body: [UInt8], from client: IPAddress?) async throws(ProblemDetails) -> Offer {
+        _ = try checkPlace(for: client)
+        let number = offersSoFar
+        offersSoFar += 1
+        offerNetworks[number] = .some(client?.clientNetwork)
+        defer { offerNetworks[number] = nil }
+        return try await offer(in: body)
     }
 
     /// Parses an offer and creates the connection that answers it. This takes milliseconds, so it runs on Swift's
@@ -241,14 +251,15 @@ extension ViewerServer {
                 .conflict, "the share has not started yet", retryAfter: .seconds(2))
         }
         let connection = try offer.connection.get()
-        if let replaced { remove(replaced) }
         let pending: PendingViewer
         do {
             pending = try room.register(
-                connection, membership: configuration.requiresApproval ? .waitingForApproval : membership)
+                connection, membership: configuration.requiresApproval ? .waitingForApproval : membership,
+                replacing: replaced?.id)
         } catch {
             throw problem(of: error)
         }
+        if let replaced { remove(replaced) }
         let session = ViewerSession(
             key: AccessToken().secretText, viewer: pending.viewer, in: room, admittedMembership: membership,
             offer: offer.description, client: client, browser: browser, since: Date().timeIntervalSince1970)
@@ -278,6 +289,7 @@ extension ViewerServer {
                     .notAcceptable, "the offer receives none of the shared media: video is VP8, audio is Opus")
             }
             return ProblemDetails(.badRequest, "the offer can't be answered: \(error)")
+        case SharingRoomError.tooManyViewers(let limit): return ProblemDetails(.full, limit: limit)
         case SharingRoomError.ended:
             return ProblemDetails(.gone, "the share has ended", type: "urn:rtcshare:ended")
         case SharingRoomError.unknownViewer:

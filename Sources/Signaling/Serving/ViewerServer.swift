@@ -92,6 +92,9 @@ public import RTCShareWireFormat
     var removedKeys: [(key: String, phase: ShareState.Phase)] = []
     private static let mostRemovedKeys = 64
     let places: ViewerPlaces
+    /// The networks of the clients whose offers are being read, by the numbers of the offers.
+    var offerNetworks: [Int: IPAddress?] = [:]
+    var offersSoFar = 0
     /// The time of the last check whether viewers still answer, which is made for clients that find no place.
     var lastConsentCheck: Instant?
     /// Whether new viewers are rejected.

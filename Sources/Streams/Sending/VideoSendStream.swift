@@ -51,6 +51,8 @@ package actor VideoSendStream {
     /// The recorder of the frames of encoding 0, in addition to its viewers.
     private var recorder: TrackRecorder?
     private var isMuted = false
+    /// Whether the latest report of a mute was that of a muted track.
+    private var wasMuted = false
     /// Whether the last frame is being repeated although the track is muted.
     private var isRepeated = false
     /// Whether an update of the encoders to the current bitrates is scheduled.
@@ -138,6 +140,11 @@ package actor VideoSendStream {
         isMuted = false
         isRepeated = false
         for (index, encoding) in encodings { show(by: encoding.encoder, index) }
+        // A mute is only observed while its track is shown, so it can have ended since the last report.
+        if wasMuted, shown != nil {
+            wasMuted = false
+            continuation.yield(.muteChanged)
+        }
         return true
     }
 
@@ -161,7 +168,7 @@ package actor VideoSendStream {
 
     private func muteDidChange(_ isMuted: Bool, of track: VideoTrack) {
         guard track === shown else { return }
-        self.isMuted = isMuted
+        (self.isMuted, wasMuted) = (isMuted, isMuted)
         isRepeated = false
         muteEncoders()
         continuation.yield(.muteChanged)

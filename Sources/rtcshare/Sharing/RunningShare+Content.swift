@@ -91,24 +91,19 @@ extension RunningShare {
 
     /// The end of the content's capture, as ``ContentState/end``. Nil while the content changes, because the change can
     /// fail.
-    var captureEnd: Result<Void, CaptureSourceError>? { isChangingContent ? nil : content.end }
+    var captureEnd: Result<Void, CaptureSourceError>? { nextContent == nil ? content.end : nil }
 
     /// Changes the state of the content and the viewers' video. If a source can't be started or shown, the state has
     /// not changed.
     private func enter(_ event: (inout ContentState) -> [ContentState.Effect]) async throws {
-        let (before, endBefore) = (content.current, content.current.observer.end)
+        let before = content.current
         var next = content
         let effects = event(&next)
-        isChangingContent = true
+        nextContent = next
         defer {
-            isChangingContent = false
-            // Ends during the change were ignored. The encoder can have added its sink after the end of new content.
-            if let end = content.end {
-                events.yield(.sourceEnded(content.current.source, end.error))
-            } else if content.current.observer.end != nil, endBefore == nil || content.current.source !== before.source
-            {
-                events.yield(.captureEnded(content.current.observer))
-            }
+            nextContent = nil
+            for occurrence in heldBack { events.yield(occurrence) }
+            heldBack = []
         }
         do {
             for effect in effects {
@@ -122,6 +117,7 @@ extension RunningShare {
                 }
             }
         } catch {
+            nextContent = nil
             applyMutes()
             throw error
         }
@@ -130,7 +126,9 @@ extension RunningShare {
         for effect in effects {
             switch effect {
             case .prepare(let new, _): new.observer.startReporting(on: new.source)
-            case .show: continue
+            case .show:
+                // The encoder can have added its sink after the end of the content.
+                if let end = content.end { events.yield(.sourceEnded(content.current.source, end.error)) }
             case .setMuted(let isMuted, let source): output.setVideoMuted(isMuted, of: source)
             case .muteWhenSharp(let slate): muteWhenSharp(slate)
             case .stop(let source): runner.stop(source.stop)
@@ -225,7 +223,7 @@ extension RunningShare {
     }
 
     /// Whether the content's audio is muted for viewers.
-    private var isSoundMuted: Bool { sounds.isAudioMuted || content.isPaused }
+    private var isSoundMuted: Bool { sounds.isAudioMuted || content.isPaused || nextContent?.isPaused == true }
 
     private func applyMutes() {
         sounds.track?.isPaused = isSoundMuted

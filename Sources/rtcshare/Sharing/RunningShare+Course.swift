@@ -41,16 +41,27 @@ extension RunningShare: ContentShareObserver {
             case .disconnected, .reconnected, .losses, .limited: return .serverChanged(report: report)
             }
         case .sourceEnded(let source, let error):
-            return source === content.current.source && !isChangingContent ? .sourceEnded(error) : nil
+            guard !isHeldBack(occurrence) else { return nil }
+            return source === content.current.source ? .sourceEnded(error) : nil
         case .captureEnded(let observer):
-            if observer === content.current.observer { return isChangingContent ? nil : .captureEnded }
-            if case .content = observer.role { return nil }
+            if case .content = observer.role {
+                guard !isHeldBack(occurrence) else { return nil }
+                return observer === content.current.observer ? .captureEnded : nil
+            }
             // A change of the camera that has not finished can take long.
             if observer.role == .camera { Task { await removeCamera(of: observer) } }
             return .otherSourceEnded(name: observer.role.name, observer.end?.error)
         case .course(let event): return event
         case .statusDue: return nil
         }
+    }
+
+    /// Holds an end of content back while the content changes, because the change decides whether that content is still
+    /// shared.
+    private func isHeldBack(_ occurrence: Share.Occurrence) -> Bool {
+        guard nextContent != nil else { return false }
+        heldBack.append(occurrence)
+        return true
     }
 
     private func event(of viewer: Int, in state: ConnectionState) async -> ShareCourse.Event? {

@@ -46,8 +46,10 @@ internal import RTCShareWireFormat
     // MARK: Sources
 
     var content: ContentState
-    /// Whether the content is being changed. The change can fail.
-    var isChangingContent = false
+    /// The content after the current change, which can fail. Nil if the content is not being changed.
+    var nextContent: ContentState?
+    /// The ends of content that were reported during the change, in their order.
+    var heldBack: [Share.Occurrence] = []
     var sounds: ShareSounds
     /// The camera. Nil if none is sent.
     var camera: OpenedCamera?

@@ -50,7 +50,7 @@ struct PictureTurn: Equatable {
     /// The number of quarter turns after that, counterclockwise.
     var quarterTurns = 0
 
-    /// Whether there is no transformation.
+    /// Whether the content is not transformed.
     var isUpright: Bool { !isMirrored && quarterTurns == 0 }
 
     /// Returns the transformed size.

@@ -152,7 +152,7 @@ final class ScreenCast: Sendable {
     private static let firstPicturePatience = Duration.seconds(1)
     /// The time after which a paused stream is reported: streams pause briefly when their frames change size.
     private static let holdPatience = Duration.milliseconds(700)
-    /// The interval at which the end is polled while there are no sinks.
+    /// The interval at which the end is polled while the source has no sinks.
     private static let restInterval = Duration.seconds(2)
 
     init(

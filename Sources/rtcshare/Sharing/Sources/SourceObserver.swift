@@ -46,10 +46,8 @@ internal import RTCShareWireFormat
     /// Reports the events of a source that is sent from now on.
     func startReporting(on source: any CaptureSource) {
         isReporting = true
-        guard case .content = role else {
-            if end != nil { events.yield(.captureEnded(self)) }
-            return
-        }
+        if end != nil { events.yield(.captureEnded(self)) }
+        guard case .content = role else { return }
         if let interruption { report(interruption) }
         let size = source.captureFormat.size
         reportedSize = size
