@@ -1,6 +1,8 @@
+internal import RTCShareWireFormat
+
 /// The deviations of the controller from draft-ietf-rmcat-gcc-02 and libwebrtc. Each has a switch: a deviation that the
 /// set does not contain is inactive. The article of this module shows the effect of each.
-package struct Deviations: OptionSet, Hashable, Sendable {
+package struct Deviations: NamedOptionSet, Hashable, Sendable {
     package let rawValue: UInt32
 
     package init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -47,23 +49,4 @@ package struct Deviations: OptionSet, Hashable, Sendable {
         "background-loss": .backgroundLoss, "competing-rate": .competingRate, "foreign-burst": .foreignBurst,
         "loss-policy": .lossPolicy,
     ]
-
-    /// All deviations.
-    package static let all = Deviations(named.map(\.value))
-
-    /// Creates all deviations except those with the given names, of which `all` is every one. Returns nil for an
-    /// unknown name.
-    package init?(without names: [String]) {
-        var left = Deviations.all
-        for name in names {
-            if name == "all" {
-                left = []
-            } else if let named = Self.named.first(where: { $0.key == name }) {
-                left.remove(named.value)
-            } else {
-                return nil
-            }
-        }
-        self = left
-    }
 }

@@ -1,6 +1,8 @@
+internal import RTCShareWireFormat
+
 /// The heuristics of the encoder, each with a name by which it can be left out. The article of `VideoCoding` shows what each
 /// of them gains at a real receiver.
-package struct EncoderHeuristics: OptionSet, Hashable, Sendable {
+package struct EncoderHeuristics: NamedOptionSet, Hashable, Sendable {
     package let rawValue: UInt32
 
     package init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -20,15 +22,4 @@ package struct EncoderHeuristics: OptionSet, Hashable, Sendable {
         "quality-governor": .qualityGovernor, "picture-sharpening": .pictureSharpening,
         "motion-search": .motionSearch, "motion-detector": .motionDetector, "sideways-search": .sidewaysSearch,
     ]
-
-    package static let all = EncoderHeuristics(named.map(\.value))
-
-    /// All but those with these names; nil if a name is unknown.
-    package init?(without names: [String]) {
-        self = .all
-        for name in names {
-            guard let heuristic = Self.named.first(where: { $0.key == name })?.value else { return nil }
-            remove(heuristic)
-        }
-    }
 }

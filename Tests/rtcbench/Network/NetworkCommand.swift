@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import RTCShareCongestionControl
+internal import RTCShareWireFormat
 
 /// Congestion control in simulated networks.
 struct NetworkCommand: ParsableCommand {

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import RTCShareCongestionControl
+internal import RTCShareWireFormat
 
 /// Congestion control with a real receiver, on a worse network than the machine's own.
 struct PathCommand: AsyncParsableCommand {
