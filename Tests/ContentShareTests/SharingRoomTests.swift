@@ -64,6 +64,7 @@ struct SharingRoomTests {
         _ = await ann.tiles.wait(for: .added)
         _ = await eve.tiles.wait(for: .added)
         #expect(bob.tiles.kinds.isEmpty)
+        await room.sharing.log.wait(count: 1)
         #expect(room.sharing.log.entries == [.didStart])
 
         await room.room.join(design)
@@ -279,6 +280,7 @@ struct SharingRoomTests {
         try await room.room.changeMembership(of: ann.viewer.id, to: .only("design"))
         _ = await ann.tiles.wait(for: .added, count: 2)
         await ann.tiles.waitForPictures()
+        await room.sharing.log.wait(count: 1)
         #expect(room.sharing.log.entries == [.didStart])
         await #expect(throws: SharingRoomError.unknownViewer(7)) {
             try await room.room.changeMembership(of: 7, to: RoomMembership())
@@ -325,6 +327,7 @@ struct SharingRoomTests {
         #expect(eve.viewer.id == 3)
         await eve.tiles.waitForPictures()
         #expect(ann.tiles.kindsButPauses == [.added, .removed])
+        await room.sharing.log.wait(count: 1)
         #expect(room.sharing.log.entries == [.didStart])
         await room.end(eve)
         screen.stop()
@@ -344,6 +347,7 @@ struct SharingRoomTests {
         await waitUntil { await !bob.viewer.session.refusedMedia().isEmpty }
         #expect(await ann.viewer.session.refusedMedia().isEmpty)
         await ann.tiles.waitForPictures()
+        await room.sharing.log.wait(count: 1)
         #expect(room.sharing.log.entries == [.didStart])
         await room.end(ann, bob)
         screen.stop()
