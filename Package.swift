@@ -102,6 +102,9 @@ let package = Package(
         moduleInC("COptionalLibrary"),
         moduleInC("CPulse", ["COptionalLibrary"]),
         moduleInC("CUnistring", ["COptionalLibrary"]),
+        moduleInC("CAOM", ["COptionalLibrary"]),
+        moduleInC("CDav1d", ["COptionalLibrary"]),
+        moduleInC("COpenH264", ["COptionalLibrary"]),
         // Pictures of PipeWire's nodes: its interface is macros of C for the most part.
         moduleInC("CPipeWireVideo", ["COptionalLibrary", "CPipeWire"]),
         // SDL 2, which is looked for when a window is wanted, and linked by nobody.
@@ -130,7 +133,9 @@ let package = Package(
         module("ICE", ["STUN", "WireFormat"]),
         module("SecureTransport", ["COpenSSL", "CSRTP", "Locks", "WireFormat"]),
         module("CongestionControl", ["RTP", "WireFormat"]),
-        module("VideoCoding", ["CPNG", "CVPX", "CYUV", "Locks", "Media", "WireFormat"]),
+        module(
+            "VideoCoding",
+            ["CAOM", "CDav1d", "COpenH264", "CPNG", "CVPX", "CYUV", "Locks", "Media", "WireFormat"]),
         module("Recording", ["Media", "RTP", "VideoCoding", "WireFormat"]),
         module("AudioCoding", ["COpus", "CSampleRate", "CSndFile", "Locks", "Media", "WireFormat"]),
         module(
@@ -287,7 +292,9 @@ let package = Package(
             ["AudioCoding", "Locks", "Media", "RTP", "Recording", "Streams", "Transport", "VideoCoding", "WireFormat"]),
         tests("STUNTests", ["Cryptography", "STUN", "WireFormat"]),
         tests("SecureTransportTests", ["COpenSSL", "CSRTP", "SecureTransport", "WireFormat"]),
-        tests("VideoCodingTests", ["CPNG", "CVPX", "CYUV", "Locks", "Media", "VideoCoding"]),
+        tests(
+            "VideoCodingTests",
+            ["CAOM", "CDav1d", "COpenH264", "CPNG", "CVPX", "CYUV", "Locks", "Media", "VideoCoding"]),
         // What the command line does without a process of its own.
         tests(
             "rtcshareTests",

@@ -1,0 +1,47 @@
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// An AV1 encoder by libaom for live frames of 8-bit I420, each with a quantizer of its own. One thread at a time.
+
+// Null if libaom is loaded and can be used, otherwise the reason why it can't.
+const char *_Nullable av1_encoder_library_problem(void);
+// Null if libaom is not installed.
+const char *_Nullable av1_encoder_library_version(void);
+
+typedef struct av1_encoder av1_encoder;
+
+typedef struct {
+    uint32_t width, height;
+    uint32_t threads;
+    // Whether to search for palettes and repeated content, as screens have them.
+    bool is_screen;
+} av1_encoder_settings;
+
+typedef struct {
+    const uint8_t *_Nonnull luma, *_Nonnull blue, *_Nonnull red;
+    int32_t luma_stride, blue_stride, red_stride;
+} av1_encoder_source;
+
+typedef struct {
+    // A temporal unit (AV1 §7.5), until the next call. Null if the encoder dropped the frame.
+    const uint8_t *_Nullable bytes;
+    size_t count;
+    bool is_key;
+    // The base_q_idx of the frame, 0 to 255.
+    int32_t quantizer_index;
+} av1_encoder_frame;
+
+// The library must be loaded. Returns null on failure, with the reason in `problem`.
+av1_encoder *_Nullable av1_encoder_open(
+    const av1_encoder_settings *_Nonnull settings, char *_Nonnull problem, size_t size);
+void av1_encoder_close(av1_encoder *_Nonnull encoder);
+
+// Encodes a frame with a quantizer of 1 to 63. Returns null, or the reason why that failed; an encoder that failed can
+// only be closed.
+//
+// The quantizer is raised where libaom would end the process: see `usable_quantizer`.
+const char *_Nullable av1_encoder_encode(
+    av1_encoder *_Nonnull encoder, const av1_encoder_source *_Nonnull source, uint32_t quantizer, bool as_key,
+    av1_encoder_frame *_Nonnull frame);
