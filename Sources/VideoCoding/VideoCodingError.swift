@@ -14,8 +14,10 @@ public enum VideoCodingError: Error, Sendable, Hashable {
     case sizesDiffer(PixelSize, PixelSize)
     /// libyuv rejected a conversion.
     case conversionFailed(operation: String, code: Int)
-    /// libvpx reported an error; `reason` is its text.
-    case codecFailed(operation: String, reason: String)
+    /// A codec's library reported an error; `reason` is its text.
+    case codecFailed(library: String = "libvpx", operation: String, reason: String)
+    /// A codec's library is not installed or can't be used; `reason` names it and its Debian package.
+    case codecUnavailable(reason: String)
     /// The system started no thread for encoding; `reason` is its text.
     case threadFailed(reason: String)
     /// The decoder received no bytes.
@@ -39,7 +41,8 @@ extension VideoCodingError: CustomStringConvertible {
             "the encoder takes \(expected) in i420, and was given \(size) in \(format)"
         case .sizesDiffer(let one, let other): "a \(one) frame can't be compared with a \(other) one"
         case .conversionFailed(let operation, let code): "libyuv's \(operation) failed with \(code)"
-        case .codecFailed(let operation, let reason): "libvpx: \(operation) failed: \(reason)"
+        case .codecFailed(let library, let operation, let reason): "\(library): \(operation) failed: \(reason)"
+        case .codecUnavailable(let reason): reason
         case .threadFailed(let reason): "no thread to encode on: \(reason)"
         case .emptyFrame: "the frame has no bytes"
         case .keyFrameNeeded: "there is no earlier frame yet: a key frame must come first"

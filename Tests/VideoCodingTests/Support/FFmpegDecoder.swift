@@ -4,7 +4,7 @@ import Testing
 
 @testable import RTCShareVideoCoding
 
-/// FFmpeg's VP8 decoder, which has nothing in common with libvpx's: a second judge.
+/// A decoder of FFmpeg as a second judge, such as that for VP8, which has nothing in common with libvpx's.
 ///
 /// It is loaded where it is there, so that the tests are built without it.
 final class FFmpegDecoder {
@@ -13,9 +13,9 @@ final class FFmpegDecoder {
     private var packet: UnsafeMutableRawPointer?
     private var frame: UnsafeMutableRawPointer?
 
-    init() throws {
+    init(_ name: String = "vp8") throws {
         library = try #require(FFmpegLibrary.installed)
-        let codec = try #require(library.findDecoder("vp8"))
+        let codec = try #require(library.findDecoder(name))
         context = library.allocateContext(codec)
         packet = library.allocatePacket()
         frame = library.allocateFrame()
@@ -32,6 +32,28 @@ final class FFmpegDecoder {
 
     /// Decodes a frame, and says whether its picture is this one, to a sample.
     func decode(_ data: [UInt8], showsWhatIs picture: ReferencePicture, of size: PixelSize) throws -> Bool {
+        guard let frame = try decode(data, of: size) else { return false }
+        var (index, isSame) = (0, true)
+        picture.withPlanes { plane, stride in
+            isSame = shows(UnsafeRawPointer(plane), stride: stride, in: index, of: frame, size: size) && isSame
+            index += 1
+        }
+        return isSame
+    }
+
+    /// Decodes a frame, and says whether it is this one, to a sample.
+    func decode(_ data: [UInt8], shows picture: PixelBuffer) throws -> Bool {
+        guard let frame = try decode(data, of: picture.size) else { return false }
+        return picture.withPlanes { set in
+            set.planes.indices.allSatisfy { index in
+                guard let plane = set.planes[index].baseAddress else { return false }
+                return shows(plane, stride: set.strides[index], in: index, of: frame, size: picture.size)
+            }
+        }
+    }
+
+    /// Decodes a frame; nil if it is not I420 of this size.
+    private func decode(_ data: [UInt8], of size: PixelSize) throws -> UnsafeMutableRawPointer? {
         let packet = try #require(packet)
         library.clearPacket(packet)
         // With the padding that the decoder reads beyond the end.
@@ -45,20 +67,20 @@ final class FFmpegDecoder {
         guard frame.load(fromByteOffset: format, as: Int32.self) == FFmpegLibrary.i420,
             frame.load(fromByteOffset: width, as: Int32.self) == Int32(size.width),
             frame.load(fromByteOffset: height, as: Int32.self) == Int32(size.height)
-        else { return false }
+        else { return nil }
+        return frame
+    }
+
+    private func shows(
+        _ plane: UnsafeRawPointer, stride: Int, in index: Int, of frame: UnsafeMutableRawPointer, size: PixelSize
+    ) -> Bool {
         let planes = frame.assumingMemoryBound(to: UnsafePointer<UInt8>?.self)
         let strides = (frame + FFmpegLibrary.frameStrides).assumingMemoryBound(to: Int32.self)
-        var (index, isSame) = (0, true)
-        picture.withPlanes { plane, stride in
-            let extent = PixelFormat.i420.planeExtent(index, of: size)
-            for row in 0..<extent.rows {
-                guard let line = planes[index] else { return isSame = false }
-                isSame =
-                    isSame && memcmp(line + row * Int(strides[index]), plane + row * stride, extent.rowBytes) == 0
-            }
-            index += 1
+        guard let lines = planes[index] else { return false }
+        let extent = PixelFormat.i420.planeExtent(index, of: size)
+        return (0..<extent.rows).allSatisfy { row in
+            memcmp(lines + row * Int(strides[index]), plane + row * stride, extent.rowBytes) == 0
         }
-        return isSame
     }
 }
 

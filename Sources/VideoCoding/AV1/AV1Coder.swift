@@ -1,0 +1,149 @@
+internal import RTCShareCAOM
+package import RTCShareMedia
+
+/// libaom's AV1 encoder, with the quantizer of each frame as an argument. One thread at a time can use it.
+///
+/// Only the caller decides when a frame is worth its time: libaom needs some milliseconds for an unchanged one.
+package final class AV1Coder {
+    /// The configuration of the encoder. After a change the next frame is a key frame.
+    package struct Configuration: Sendable, Hashable {
+        /// The size of frames, 1 to 16384 per side.
+        package var size: PixelSize
+        /// The content hint of the frames. Motion needs no palettes, for which libaom searches otherwise.
+        package var hint: ContentHint
+        /// The number of threads, 1 to 16. With more than one, a frame consists of two tiles, in half the time.
+        package var threads: Int
+
+        /// Creates a configuration for a screen.
+        package init(size: PixelSize, hint: ContentHint = .detail, threads: Int = 1) {
+            self.size = size
+            self.hint = hint
+            self.threads = threads
+        }
+    }
+
+    /// An encoded frame.
+    package struct Frame: Sendable {
+        /// The OBUs of a temporal unit without its delimiter. A key frame begins with a sequence header.
+        package let data: [UInt8]
+        /// Whether the frame decodes without other frames.
+        package let isKeyFrame: Bool
+        /// The quantizer index in the frame's header, 0 to 255.
+        package let quantizer: Int
+    }
+
+    /// The quantizers of ``encode(_:quantizer:asKeyFrame:)``, from the finest to the coarsest.
+    package static let quantizers = 1...63
+
+    /// The reason why the library can't be used, with the Debian package to install; nil if it can.
+    package static var unavailability: String? { av1_encoder_library_problem().map { String(cString: $0) } }
+
+    /// The current configuration.
+    package private(set) var configuration: Configuration
+    /// Nil after a change or an error: the next frame opens another.
+    private var encoder: AV1EncoderHandle?
+
+    /// Creates an encoder.
+    package init(_ configuration: Configuration) throws(VideoCodingError) {
+        if let reason = Self.unavailability { throw .codecUnavailable(reason: reason) }
+        try configuration.validate()
+        self.configuration = configuration
+        encoder = try AV1EncoderHandle(configuration)
+    }
+
+    /// Changes the configuration. An error leaves everything unchanged.
+    package func reconfigure(_ new: Configuration) throws(VideoCodingError) {
+        guard new != configuration else { return }
+        try new.validate()
+        encoder = try AV1EncoderHandle(new)
+        configuration = new
+    }
+
+    /// Encodes an I420 frame of the configured size; nil if libaom drops it.
+    ///
+    /// - Parameter quantizer: One of ``quantizers``. 1 becomes 2 in a key frame and the 17 frames after it, since
+    ///   libaom would end the process.
+    package func encode(
+        _ picture: any PixelPlanes, quantizer: Int, asKeyFrame: Bool = false
+    ) throws(VideoCodingError) -> Frame? {
+        guard picture.size == configuration.size, picture.format == .i420 else {
+            throw .unexpectedPicture(size: picture.size, format: picture.format, expected: configuration.size)
+        }
+        guard Self.quantizers.contains(quantizer) else {
+            throw .invalidSetting(name: "quantizer", value: "\(quantizer)", allowed: "1 to 63")
+        }
+        let encoder = try takeEncoder()
+        let frame = try encoder.encode(picture, quantizer: quantizer, asKeyFrame: asKeyFrame)
+        self.encoder = encoder
+        return frame
+    }
+
+    /// Returns the encoder, which is used again only if it succeeds.
+    private func takeEncoder() throws(VideoCodingError) -> AV1EncoderHandle {
+        defer { encoder = nil }
+        if let encoder { return encoder }
+        return try AV1EncoderHandle(configuration)
+    }
+}
+
+extension AV1Coder.Configuration {
+    /// The maximum side at any level of AV1 (Annex A).
+    static let largestSide = 16_384
+
+    func validate() throws(VideoCodingError) {
+        let sides = 1...Self.largestSide
+        guard sides.contains(size.width), sides.contains(size.height) else {
+            throw .invalidSetting(name: "size", value: "\(size)", allowed: "1 to \(Self.largestSide) per side")
+        }
+        guard (1...16).contains(threads) else {
+            throw .invalidSetting(name: "threads", value: "\(threads)", allowed: "1 to 16")
+        }
+    }
+}
+
+/// The owner of a libaom encoder.
+private final class AV1EncoderHandle {
+    private let encoder: OpaquePointer
+
+    init(_ configuration: AV1Coder.Configuration) throws(VideoCodingError) {
+        var settings = av1_encoder_settings(
+            width: UInt32(configuration.size.width), height: UInt32(configuration.size.height),
+            threads: UInt32(configuration.threads), is_screen: configuration.hint != .motion)
+        var words = [CChar](repeating: 0, count: 256)
+        guard let encoder = av1_encoder_open(&settings, &words, words.count) else {
+            throw .codecFailed(
+                library: "libaom", operation: "making an encoder of \(configuration.size)",
+                reason: words.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" })
+        }
+        self.encoder = encoder
+    }
+
+    deinit {
+        av1_encoder_close(encoder)
+    }
+
+    func encode(
+        _ picture: any PixelPlanes, quantizer: Int, asKeyFrame: Bool
+    ) throws(VideoCodingError) -> AV1Coder.Frame? {
+        var frame = av1_encoder_frame()
+        let failure = try picture.withPlanePointers { (planes) throws(VideoCodingError) -> String? in
+            var source = av1_encoder_source(
+                luma: planes.first.first, blue: planes.second.first, red: planes.third.first,
+                luma_stride: planes.first.stride, blue_stride: planes.second.stride, red_stride: planes.third.stride)
+            return av1_encoder_encode(encoder, &source, UInt32(quantizer), asKeyFrame, &frame).map {
+                String(cString: $0)
+            }
+        }
+        if let failure { throw .codecFailed(library: "libaom", operation: "encoding", reason: failure) }
+        guard let bytes = frame.bytes else { return nil }
+        return AV1Coder.Frame(
+            data: try withoutDelimiter(UnsafeBufferPointer(start: bytes, count: frame.count)), isKeyFrame: frame.is_key,
+            quantizer: Int(frame.quantizer_index))
+    }
+
+    /// Returns the temporal unit without the delimiter at its beginning, which neither RTP nor Matroska has.
+    private func withoutDelimiter(_ unit: UnsafeBufferPointer<UInt8>) throws(VideoCodingError) -> [UInt8] {
+        let first = try OpenBitstreamUnit.next(in: unit.span, at: 0)
+        return Array(unit[(first?.kind == .temporalDelimiter ? first?.bytes.upperBound ?? 0 : 0)...])
+    }
+}

@@ -1,0 +1,12 @@
+import Foundation
+
+@testable import RTCShareVideoCoding
+
+/// The libraries that a machine may lack. If everything should be installed, `RTCSHARE_REQUIRE_PEERS` makes their tests
+/// fail instead of skip.
+enum CodecLibraries {
+    private static let mustRun = ProcessInfo.processInfo.environment["RTCSHARE_REQUIRE_PEERS"] != nil
+
+    static let hasAV1 = mustRun || AV1Coder.unavailability == nil && AV1Decoder.unavailability == nil
+    static let hasFFmpeg = mustRun || FFmpegLibrary.installed != nil
+}
