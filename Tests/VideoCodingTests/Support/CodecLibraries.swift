@@ -8,5 +8,6 @@ enum CodecLibraries {
     private static let mustRun = ProcessInfo.processInfo.environment["RTCSHARE_REQUIRE_PEERS"] != nil
 
     static let hasAV1 = mustRun || AV1Coder.unavailability == nil && AV1Decoder.unavailability == nil
+    static let hasH264 = mustRun || H264Coder.unavailability == nil
     static let hasFFmpeg = mustRun || FFmpegLibrary.installed != nil
 }
