@@ -133,7 +133,7 @@ extension Interop.CommandLineTests {
             let program = try serve([], in: folder)
             defer { program.stop() }
             let view = try await view(
-                program, by: "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\"",
+                program, by: RunningProgram.line(largestFile: 1),
                 ["--duration", "2", "--record", "film.webm"], in: folder)
             defer { view.stop() }
             let outcome = try await view.outcome(timeout: .seconds(30))
