@@ -1,3 +1,4 @@
+internal import RTCShareLocks
 package import RTCShareWireFormat
 
 /// An observer of video or audio capture. Called where the event occurs, usually on the source's thread, with no lock
@@ -33,6 +34,21 @@ extension CaptureSourceObserver {
     public func captureSizeDidChange(to size: PixelSize) {}
 }
 
+/// A source of video or audio whose capture has observers.
+public protocol ObservableCapture: AnyObject, Sendable {
+    /// Adds an observer of capture.
+    func add(observer: any CaptureSourceObserver)
+    /// Removes an observer.
+    func remove(observer: any CaptureSourceObserver)
+}
+
+extension ObservableCapture {
+    /// The events of the capture, up to its end. They begin with those of a running capture that still hold: its start
+    /// and its interruption. They also end when the source is released. Each access returns a new sequence, for one
+    /// reader. If the reader is slow, the newest events are kept.
+    public var events: AsyncStream<CaptureEvent> { CaptureEvent.stream { add(observer: $0) } }
+}
+
 /// An event of a capture, as a ``CaptureSourceObserver`` gets it.
 public enum CaptureEvent: Sendable {
     /// Capture has begun.
@@ -48,40 +64,56 @@ public enum CaptureEvent: Sendable {
     /// The size of the frames has changed.
     case sizeChanged(PixelSize)
 
-    /// The events from now on, up to the end of the capture.
-    static func stream(of add: (any CaptureSourceObserver) -> Void) -> AsyncStream<CaptureEvent> {
-        // A process that captures for another causes them as well, so that their number is bounded.
+    /// Whether no event of the same capture follows.
+    fileprivate var isEnd: Bool {
+        switch self {
+        case .stopped: true
+        case .failed(let error): error.kind != .invalidFrame
+        case .started, .interrupted, .interruptionEnded, .sizeChanged: false
+        }
+    }
+
+    fileprivate func notify(_ observer: any CaptureSourceObserver) {
+        switch self {
+        case .started: observer.captureDidStart()
+        case .stopped: observer.captureDidStop()
+        case .failed(let error): observer.captureDidFail(error: error)
+        case .interrupted(let interruption): observer.captureWasInterrupted(by: interruption)
+        case .interruptionEnded(let interruption): observer.captureInterruptionDidEnd(interruption)
+        case .sizeChanged(let size): observer.captureSizeDidChange(to: size)
+        }
+    }
+
+    /// Returns the events of the source to which `add` adds an observer.
+    fileprivate static func stream(of add: (any CaptureSourceObserver) -> Void) -> AsyncStream<CaptureEvent> {
+        // A process that captures for another one causes events, too, so their number is limited.
         let (stream, continuation) = AsyncStream.makeStream(of: Self.self, bufferingPolicy: .bufferingNewest(64))
-        let observer = CaptureEventObserver(continuation)
-        // A source holds it weakly, the stream until it ends or nobody reads it.
-        continuation.onTermination = { _ in withExtendedLifetime(observer) {} }
-        add(observer)
+        let reader = CaptureEventReader(continuation)
+        // The source's reference is weak. The stream retains the reader until it ends or is not read any more.
+        continuation.onTermination = { _ in withExtendedLifetime(reader) {} }
+        add(reader)
         return stream
     }
 }
 
-private final class CaptureEventObserver: CaptureSourceObserver {
+private final class CaptureEventReader: CaptureSourceObserver {
     private let continuation: AsyncStream<CaptureEvent>.Continuation
 
     init(_ continuation: AsyncStream<CaptureEvent>.Continuation) { self.continuation = continuation }
 
-    func captureDidStart() { continuation.yield(.started) }
-
-    func captureDidStop() {
-        continuation.yield(.stopped)
-        continuation.finish()
+    func take(_ event: CaptureEvent) {
+        continuation.yield(event)
+        if event.isEnd { finish() }
     }
 
-    func captureDidFail(error: CaptureSourceError) {
-        continuation.yield(.failed(error))
-        if error.kind != .invalidFrame { continuation.finish() }
-    }
+    func finish() { continuation.finish() }
 
-    func captureWasInterrupted(by interruption: CaptureInterruption) { continuation.yield(.interrupted(interruption)) }
-    func captureInterruptionDidEnd(_ interruption: CaptureInterruption) {
-        continuation.yield(.interruptionEnded(interruption))
-    }
-    func captureSizeDidChange(to size: PixelSize) { continuation.yield(.sizeChanged(size)) }
+    func captureDidStart() { take(.started) }
+    func captureDidStop() { take(.stopped) }
+    func captureDidFail(error: CaptureSourceError) { take(.failed(error)) }
+    func captureWasInterrupted(by interruption: CaptureInterruption) { take(.interrupted(interruption)) }
+    func captureInterruptionDidEnd(_ interruption: CaptureInterruption) { take(.interruptionEnded(interruption)) }
+    func captureSizeDidChange(to size: PixelSize) { take(.sizeChanged(size)) }
 }
 
 /// The reason why capture is interrupted, but has not ended.
@@ -175,46 +207,76 @@ public protocol CaptureFailure: Error {
 /// The observers of a source.
 package final class CaptureObservers: Sendable {
     private let observers = ObserverList<any CaptureSourceObserver>()
+    private let readers = ObserverList<CaptureEventReader>()
+    /// The state of the capture, which a later reader gets first. Readers get events only while its lock is held.
+    private let state = Locked(State())
+
+    private struct State {
+        var isRunning = false
+        var interruption: CaptureInterruption?
+
+        var events: [CaptureEvent] {
+            (isRunning ? [.started] : []) + (interruption.map { [.interrupted($0)] } ?? [])
+        }
+
+        mutating func update(for event: CaptureEvent) {
+            switch event {
+            case .started: isRunning = true
+            case .interrupted(let new): interruption = new
+            case .interruptionEnded: interruption = nil
+            case .stopped, .failed: if event.isEnd { self = State() }
+            case .sizeChanged: break
+            }
+        }
+    }
 
     /// Creates a list without observers.
     package init() {}
 
+    deinit { readers.forEach { $0.finish() } }
+
     /// Adds an observer. An observer that was added before is not added again.
-    package func add(_ observer: any CaptureSourceObserver) { observers.add(observer) }
+    package func add(_ observer: any CaptureSourceObserver) {
+        guard let reader = observer as? CaptureEventReader else {
+            observers.add(observer)
+            return
+        }
+        state.withLock { state in
+            readers.add(reader)
+            state.events.forEach(reader.take)
+        }
+    }
 
     /// Removes an observer.
     package func remove(_ observer: any CaptureSourceObserver) { observers.remove(observer) }
 
     /// Notifies the observers that capture has started.
-    package func didStart() { observers.forEach { $0.captureDidStart() } }
+    package func didStart() { report(.started) }
 
     /// Notifies the observers that capture has ended. `error` is nil if that was requested.
     package func didEnd(error: (any Error)?) {
-        observers.forEach { observer in
-            if let error {
-                observer.captureDidFail(error: CaptureSourceError(error))
-            } else {
-                observer.captureDidStop()
-            }
-        }
+        report(error.map { .failed(CaptureSourceError($0)) } ?? .stopped)
     }
 
     /// Notifies the observers of an interruption.
-    package func wasInterrupted(by interruption: CaptureInterruption) {
-        observers.forEach { $0.captureWasInterrupted(by: interruption) }
-    }
+    package func wasInterrupted(by interruption: CaptureInterruption) { report(.interrupted(interruption)) }
 
     /// Notifies the observers of the end of an interruption.
-    package func interruptionDidEnd(_ interruption: CaptureInterruption) {
-        observers.forEach { $0.captureInterruptionDidEnd(interruption) }
-    }
+    package func interruptionDidEnd(_ interruption: CaptureInterruption) { report(.interruptionEnded(interruption)) }
 
     /// Notifies the observers of the frames' new size.
-    package func sizeDidChange(to size: PixelSize) { observers.forEach { $0.captureSizeDidChange(to: size) } }
+    package func sizeDidChange(to size: PixelSize) { report(.sizeChanged(size)) }
 
     /// Notifies the observers that a frame was invalid, and was dropped.
     package func didRefuse(_ error: any Error) {
-        let failure = CaptureSourceError(.invalidFrame, Explanation(error))
-        observers.forEach { $0.captureDidFail(error: failure) }
+        report(.failed(CaptureSourceError(.invalidFrame, Explanation(error))))
+    }
+
+    private func report(_ event: CaptureEvent) {
+        state.withLock { state in
+            state.update(for: event)
+            readers.forEach { $0.take(event) }
+        }
+        observers.forEach(event.notify)
     }
 }

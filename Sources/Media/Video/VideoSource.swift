@@ -77,23 +77,13 @@ extension BroadcastingVideoSource {
 }
 
 /// A source that must be started: a screen, a file, a generator. It runs on a thread of its own.
-public protocol CaptureSource: VideoSource {
+public protocol CaptureSource: VideoSource, ObservableCapture {
     /// The frames' size and rate, known when the source is open.
     var captureFormat: CaptureFormat { get }
     /// Starts the delivery of frames.
     func start() throws
     /// Stops capture, and returns when its thread has ended. You can call it at any time, more than once.
     func stop()
-    /// Adds an observer of capture.
-    func add(observer: any CaptureSourceObserver)
-    /// Removes an observer.
-    func remove(observer: any CaptureSourceObserver)
-}
-
-extension CaptureSource {
-    /// The events of the capture from now on, up to its end. Each call gives a sequence of its own, for one reader; for a slow
-    /// one, the newest are kept.
-    public var events: AsyncStream<CaptureEvent> { CaptureEvent.stream { add(observer: $0) } }
 }
 
 /// The format of a capture source.
