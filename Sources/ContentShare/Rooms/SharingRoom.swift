@@ -32,7 +32,8 @@ package import RTCShareWireFormat
     private let audience = RoomAudience()
     private var members: [Int: Member] = [:]
     private var viewersSoFar = 0
-    private var hasEnded = false
+    /// Whether ``end()`` was called.
+    package private(set) var hasEnded = false
 
     /// A viewer. The audience has its membership.
     private struct Member {
@@ -208,20 +209,32 @@ package import RTCShareWireFormat
 
     /// Calls `body`, which opens the streams on the viewer's connection in the inactive state. After that, the viewer
     /// is sent the media that the audience allows at that time. The connection is closed if `body` throws.
-    private func connect<Result>(
+    func connect<Result>(
         _ pending: PendingViewer, by body: ([StreamOpening]) async throws -> Result
     ) async throws -> (viewer: RoomViewer, result: Result) {
         let (id, session) = (pending.viewer.id, pending.viewer.session)
         do {
             let result = try await body(pending.openings)
-            guard let membership = membership(of: id) else { throw SharingRoomError.unknownViewer(id) }
+            // A viewer who is leaving is a member until its media have ended.
+            guard !session.isOver, let membership = membership(of: id) else {
+                throw SharingRoomError.unknownViewer(id)
+            }
             contentShare.activate(session.connection)
             own.activate(session.connection)
             return (RoomViewer(id: id, membership: membership, session: session), result)
         } catch {
-            let hasLeft = members[id] == nil
+            // An opening that fails closes the connection, which ends the session, too: its reason is kept.
+            let hasLeft = session.isOver && Self.isEnd(error)
             await session.leave()
             throw hasEnded ? SharingRoomError.ended : hasLeft ? SharingRoomError.unknownViewer(id) : error
+        }
+    }
+
+    /// Returns whether an error has no other reason than the end of a connection.
+    private static func isEnd(_ error: any Error) -> Bool {
+        switch error {
+        case PeerConnectionError.ended, ContentShareError.ended, is CancellationError: true
+        default: false
         }
     }
 
@@ -373,6 +386,7 @@ package import RTCShareWireFormat
         hasEnded = true
         own.end()
         contentShare.end(.ok)
+        reportChange()
         await withDiscardingTaskGroup { group in
             for viewer in members.values { group.addTask { await viewer.session.leave() } }
         }

@@ -212,6 +212,7 @@ public actor Connection {
                     logger.info("\(error)")
                 }
             }
+            guard !isClosed else { throw PeerConnectionError.ended }
             if sockets.addresses.isEmpty { throw unusable ?? .noAddress }
         } catch {
             await close()
