@@ -1,6 +1,7 @@
 import RTCShareICE
 import RTCShareMedia
 import RTCShareSDP
+import RTCShareVideoCoding
 import Testing
 
 @testable import RTCSharePeerConnection
@@ -8,7 +9,7 @@ import Testing
 @testable import RTCShareTransport
 
 /// The queue of events for a reader that is slow or never reads.
-@Suite(.timeLimit(.minutes(2))) struct ConnectionEventsTests {
+@Suite(.timeLimit(.minutes(2))) struct PendingEventsTests {
     private static func candidate(_ port: UInt16) throws -> CandidateAttribute {
         try #require(CandidateAttribute("1 1 udp 1 192.0.2.1 \(port) typ host"))
     }
@@ -28,7 +29,7 @@ import Testing
             events.append(.state(round % 2 == 0 ? .disconnected : .connected))
             events.append(.restartNeeded)
             events.append(.localCandidate(try Self.candidate(9), mid: "0", ufrag: "u\(round)"))
-            events.append(.localCandidatesEnded)
+            events.append(.localCandidatesEnded(ufrag: "u\(round)"))
             media.append(.activityChanged(round % 8 < 4 ? .flowing : .paused, receiver: index))
             media.append(.remoteMediaChanged([]))
             media.append(.frameSizeChanged(PixelSize(width: round, height: 1), receivers[index]))
@@ -82,13 +83,52 @@ import Testing
         #expect(Self.all(&queue) == expected.map { "\($0)" })
     }
 
-    @Test("A reconnected connection needs no restart")
-    func outdatedRestart() {
+    @Test(
+        "A connection that is connected again or over needs no restart",
+        arguments: [ConnectionState.connected, .failed, .closed])
+    func outdatedRestart(state: ConnectionState) {
         var queue = EventQueue<ConnectionSignal>()
-        for signal in [.state(.disconnected), .restartNeeded, .state(.connected)] as [ConnectionSignal] {
-            queue.append(signal)
+        for signal in [.restartNeeded, .state(state)] as [ConnectionSignal] { queue.append(signal) }
+        #expect(Self.all(&queue) == ["\(ConnectionSignal.state(state))"])
+    }
+
+    @Test("Candidates and their end are those of one description")
+    func outdatedCandidates() throws {
+        func signals(_ ufrag: String) throws -> [ConnectionSignal] {
+            [.localCandidate(try Self.candidate(9), mid: "0", ufrag: ufrag), .localCandidatesEnded(ufrag: ufrag)]
         }
-        #expect(Self.all(&queue) == ["\(ConnectionSignal.state(.connected))"])
+        let (former, current) = (try signals("former"), try signals("current"))
+        for signals in [current, [current[0]], [current[1]]] {
+            var queue = EventQueue<ConnectionSignal>()
+            for signal in former + signals { queue.append(signal) }
+            #expect(Self.all(&queue) == signals.map { "\($0)" })
+        }
+    }
+
+    @Test("Frames that can't be encoded outdate no other event of their stream")
+    func failedFrames() {
+        var queue = EventQueue<VideoSendStream.Event>()
+        queue.append(.began(VideoTrack(id: "track", source: PushVideoSource())))
+        queue.append(.audienceChanged)
+        for _ in 0..<100 { queue.append(.failed(.threadFailed(reason: "none"))) }
+        #expect(queue.count == 3)
+        guard case .began? = queue.takeFirst() else {
+            Issue.record("the first frame is not reported")
+            return
+        }
+    }
+
+    @Test("A cancelled loop takes no events of another one")
+    func cancelledLoop() async {
+        let events = PendingEvents<ConnectionSignal>()
+        let cancelled = Task { [stream = events.stream] in
+            withUnsafeCurrentTask { $0?.cancel() }
+            for await _ in stream { Issue.record("a cancelled loop gets an event") }
+        }
+        await cancelled.value
+        events.append(.state(.connected))
+        var iterator = events.stream.makeAsyncIterator()
+        #expect(await iterator.next().map { "\($0)" } == "\(ConnectionSignal.state(.connected))")
     }
 
     @Test("The end of a receiver is reported also if other media replace it")
@@ -102,7 +142,7 @@ import Testing
 
     @Test("A stream delivers waiting and new events, and ends when it is finished or its reader is cancelled")
     func eventStream() async {
-        let events = ConnectionEvents<ConnectionSignal>()
+        let events = PendingEvents<ConnectionSignal>()
         events.append(.state(.connected))
         var iterator = events.stream.makeAsyncIterator()
         #expect(await iterator.next().map { "\($0)" } == "\(ConnectionSignal.state(.connected))")
@@ -118,7 +158,7 @@ import Testing
         let read = await reading.value
         #expect(read == [ConnectionState.disconnected, .closed].map { "\(ConnectionSignal.state($0))" })
 
-        let others = ConnectionEvents<ConnectionSignal>()
+        let others = PendingEvents<ConnectionSignal>()
         let waiting = Task { [stream = others.stream] in
             for await _ in stream {}
         }

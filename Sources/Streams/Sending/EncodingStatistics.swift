@@ -2,8 +2,8 @@ package import RTCShareMedia
 package import RTCSharePeerConnection
 package import RTCShareWireFormat
 
-/// The counts of the source and the encoder of one media of a connection.
-package struct PipelineStatistics: Sendable {
+/// The counts of the encoding that a connection is sent for one of its media, and of its source.
+package struct EncodingStatistics: Sendable {
     let media: Int
     package let encoder: VideoEncoderStatistics
     /// The bitrate that the encoder follows.
