@@ -144,9 +144,9 @@ public import RTCShareWireFormat
         }
     }
 
-    /// An element each time that packets can't be sent any more, the first one at once if they can't now. To find another
-    /// route, restart ICE on ``connection``, make an offer and accept the peer's answer. Sessions that ``connect(to:)``
-    /// connected do this without a call.
+    /// An element each time that packets can't be sent any more, the first one at once if they can't now. To find
+    /// another route, restart ICE on ``connection``, make an offer and accept the peer's answer. Sessions that
+    /// ``connect(to:)`` connected do this without a call.
     public var restartRequests: some AsyncSequence<Void, Never> & Sendable {
         signals.compactMap { if case .restartNeeded = $0 { () } else { nil } }
     }

@@ -4,8 +4,8 @@ public import RTCShareMedia
 /// Captures the video of a camera through PipeWire, with the content hint `motion`.
 ///
 /// You can change the camera at any time. If a camera disappears or stops, the source waits for it: it is muted until
-/// then, and notifies observers (``CaptureInterruption/cameraUnavailable(reason:)``). If a camera has never sent a frame, the
-/// source ends. While the source has no sinks it releases the camera.
+/// then, and notifies observers (``CaptureInterruption/cameraUnavailable(reason:)``). If a camera has never sent a
+/// frame, the source ends. While the source has no sinks, it releases the camera.
 ///
 /// Frames are I420, in the format that is nearest to the requested one. If another program uses the camera already,
 /// they are in its current format.

@@ -73,9 +73,9 @@ extension HandoverError: ExplainedError {
 }
 
 extension AttendeeSession {
-    /// Closes the sockets, and gives what another process needs to go on with them: it has the identity that the offer, made
-    /// by ``Connection/offer()``, announced, and takes the viewer's `answer`. This session is over then; nobody was
-    /// told of it.
+    /// Closes the sockets, and returns the state with which another process continues: it has the identity in the offer
+    /// of ``Connection/offer()``, and accepts the viewer's `answer`. This session is over then, and the viewer is not
+    /// notified.
     ///
     /// Relayed addresses are lost when their sockets are closed.
     public func handOver(answer: String) async throws -> StoredSession {

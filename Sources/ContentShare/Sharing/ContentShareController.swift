@@ -67,9 +67,10 @@ internal import RTCShareWireFormat
 
     deinit { readers.forEach { $0.finish() } }
 
-    /// The events of the share since its last start, and those that follow, until its connection or room is over. Each start
-    /// and each stop that did not throw ends in ``ContentShareEvent/started`` or ``ContentShareEvent/stopped(_:)``. Each call
-    /// gives a sequence of its own, for one reader. A slow reader gets only the newest of each kind.
+    /// The events of the share since its last start, and those that follow, until its connection or room is over. Each
+    /// start and stop that did not throw results in ``ContentShareEvent/started`` or
+    /// ``ContentShareEvent/stopped(_:)``. Each call returns a new sequence, for one reader. A slow reader gets only the
+    /// newest event of each kind.
     public var events: some AsyncSequence<ContentShareEvent, Never> & Sendable {
         let reader = PendingEvents<ContentShareEvent>()
         newest.forEach(reader.append)

@@ -281,7 +281,7 @@ public actor Connection {
         drain()
     }
 
-    /// A report of the counts of the connection, of its sockets and of what it receives, as W3C's `getStats()` gives it.
+    /// Returns a report of the counts of the connection, its sockets and its received media, as W3C's `getStats()`.
     public func stats() -> StatisticsReport {
         var report = peer.report(now: MonotonicClock.now)
         report.transport?.packetsDroppedByStreams = sockets.droppedMessages
