@@ -60,38 +60,3 @@ package struct VideoScreenStats: Encodable, Sendable {
         self.totalRenderDelay = totalRenderDelay
     }
 }
-
-/// W3C `RTCRemoteOutboundRtpStreamStats`.
-package struct RemoteOutboundRTPStreamStats: StatisticsDictionary {
-    package let id: String
-    let kind: StreamKind
-    let ssrc: UInt32
-    let transportId = StatisticsReport.transportID
-    let codecId: String?
-    let localId: String
-    package let packetsSent: UInt32
-    let bytesSent: UInt32
-    let remoteTimestamp: Double
-    let reportsSent: Int
-    /// The arrival time of the report. W3C does not define it.
-    let lastReportReceivedTimestamp: Double
-}
-
-/// W3C `RTCAudioPlayoutStats`.
-package struct MediaPlayoutStats: StatisticsDictionary {
-    package let id: String
-    let kind = StreamKind.audio
-    package let totalSamplesCount: Int
-    package let totalSamplesDuration: Double
-    package let totalPlayoutDelay: Duration
-    package let synthesizedSamplesEvents: Int
-
-    /// Creates the playout statistics of an audio stream with this number. Samples are those of one channel at 48 kHz.
-    package init(sound: Int, samples: Int, delay: Duration, breaks: Int) {
-        id = "AP\(sound)"
-        totalSamplesCount = samples
-        totalSamplesDuration = Double(samples) / 48_000
-        totalPlayoutDelay = delay
-        synthesizedSamplesEvents = breaks
-    }
-}

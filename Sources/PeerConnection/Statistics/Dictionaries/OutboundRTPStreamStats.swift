@@ -1,19 +1,5 @@
 public import RTCShareMedia
 
-/// W3C `RTCMediaSourceStats`.
-package struct MediaSourceStats: StatisticsDictionary {
-    package let id: String
-    package let kind: StreamKind
-    let trackIdentifier: String
-    let audio: AudioSourceStats?
-    /// The size of the newest frame: that of the newest sent frame, until the encoder reports the source's.
-    package var width: Int?
-    package var height: Int?
-    /// The number of frames from the source, which the encoder counts.
-    package var frames: Int?
-    package var framesPerSecond: Int?
-}
-
 /// W3C `RTCOutboundRtpStreamStats`.
 public struct OutboundRTPStreamStats: StatisticsDictionary {
     /// Unique in its report, and the same from report to report.
@@ -46,24 +32,4 @@ public struct OutboundRTPStreamStats: StatisticsDictionary {
     public var framesEncoded: Int? { encoder?.framesEncoded }
     /// Why frames are smaller or fewer than they could be, as far as the encoder is known.
     public var qualityLimitationReason: QualityLimitationReason? { encoder?.qualityLimitationReason }
-}
-
-/// W3C `RTCRemoteInboundRtpStreamStats`.
-public struct RemoteInboundRTPStreamStats: StatisticsDictionary {
-    package let id: String
-    package let kind: StreamKind
-    let ssrc: UInt32
-    let transportId = StatisticsReport.transportID
-    let codecId: String?
-    let localId: String
-    /// The packets that the peer has not received.
-    public let packetsLost: Int
-    /// The part of the packets that was lost since the report before, 0 to 1.
-    public let fractionLost: Double
-    /// The interarrival jitter at the peer.
-    public let jitter: Duration
-    /// The newest round trip.
-    public let roundTripTime: Duration?
-    let totalRoundTripTime: Duration
-    let roundTripTimeMeasurements: Int
 }
