@@ -3,7 +3,6 @@ public import RTCSharePeerConnection
 package import RTCShareSDP
 public import RTCShareStreams
 public import RTCShareTransport
-package import RTCShareWireFormat
 
 /// A room in which one attendee shares content to viewers, each on its own connection.
 ///
@@ -389,61 +388,6 @@ package import RTCShareWireFormat
         reportChange()
         await withDiscardingTaskGroup { group in
             for viewer in members.values { group.addTask { await viewer.session.leave() } }
-        }
-    }
-}
-
-/// A viewer in a room whose connection is not open yet.
-package struct PendingViewer: Sendable {
-    package let viewer: RoomViewer
-    /// The closures that open the streams on its connection.
-    let openings: [StreamOpening]
-}
-
-/// A viewer in a room.
-public struct RoomViewer: Sendable, Identifiable {
-    /// The viewer's number in the room. It is never reused.
-    public let id: Int
-    /// The parts of the room to which the viewer belongs.
-    public let membership: RoomMembership
-    /// The owner's session with the viewer, for descriptions and statistics.
-    public let session: AttendeeSession
-}
-
-/// The reason why a request to a room failed. The room has not changed.
-public enum SharingRoomError: Error, Hashable, Sendable {
-    /// The room has ended.
-    case ended
-    /// The owner has not joined this subgroup.
-    case notJoined(Subgroup)
-    /// The owner shares to this subgroup.
-    case sharingTo(Subgroup)
-    /// A viewer would be neither in the main room nor in a subgroup.
-    case nowhere
-    /// There is no viewer with this number, or the viewer has left.
-    case unknownViewer(Int)
-    /// The room has the maximum number of viewers.
-    case tooManyViewers(limit: Int)
-}
-
-extension SharingRoomError: CustomStringConvertible {
-    /// The failure with its reason and its remedy.
-    public var description: String { explanation.text }
-}
-
-extension SharingRoomError: ExplainedError {
-    /// The problem, and separately its remedy.
-    package var explanation: Explanation {
-        switch self {
-        case .ended: Explanation("the room has ended", remedy: "make a new one")
-        case .notJoined(let subgroup): Explanation("you are not in the subgroup \(subgroup)", remedy: "join it first")
-        case .sharingTo(let subgroup):
-            Explanation(
-                "can't leave \(subgroup) while you share to it", remedy: "change the destination, or stop the share")
-        case .nowhere:
-            Explanation("a viewer must be in the main room or in a subgroup", remedy: "name one of them")
-        case .unknownViewer(let viewer): "no viewer \(viewer)"
-        case .tooManyViewers(let limit): "the room is full: \(limit) viewers are allowed"
         }
     }
 }
