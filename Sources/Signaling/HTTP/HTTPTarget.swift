@@ -1,27 +1,4 @@
-internal import NIOCore
-package import NIOHTTP1
-internal import RTCShareContentShare
 internal import RTCShareWireFormat
-
-/// A complete request.
-package struct HTTPRequest: Sendable {
-    package let method: HTTPMethod
-    package let target: HTTPTarget
-    let headers: HTTPHeaders
-    package let body: [UInt8]
-    /// The client's address on the connection.
-    let peer: IPAddress?
-    /// Whether it arrived over TLS.
-    let isSecure: Bool
-
-    /// The value of a header that occurs once.
-    package subscript(name: String) -> String? { headers.first(name: name) }
-
-    /// The type of the body, without its parameters, in lower case.
-    package var contentType: String? {
-        self["Content-Type"].map { $0.prefix { $0 != ";" }.trimmingSpaces.lowercased() }
-    }
-}
 
 /// The target of a request (RFC 9112 §3.2.1).
 package struct HTTPTarget: Hashable, Sendable {
@@ -72,32 +49,5 @@ package struct HTTPTarget: Hashable, Sendable {
     func removing(base: [String]) -> HTTPTarget {
         guard !base.isEmpty, segments.starts(with: base) else { return self }
         return HTTPTarget(segments: Array(segments.dropFirst(base.count)), of: self)
-    }
-}
-
-/// A response.
-package struct HTTPResponse: Sendable {
-    package enum Body: Sendable {
-        case bytes([UInt8])
-        /// Sent as it is produced, until it ends or the client disconnects.
-        case stream(AsyncStream<[UInt8]>)
-    }
-
-    package var status: HTTPResponseStatus
-    package var headers = HTTPHeaders()
-    package var body = Body.bytes([])
-    /// Whether the request showed an accepted token, or the key of a session: its connection is closed last.
-    package var isForInvited = false
-    /// Called if the client closed its connection before this could be sent.
-    var notTaken: (@Sendable @SharingActor () -> Void)?
-
-    package init(_ status: HTTPResponseStatus, type: String? = nil, body: [UInt8] = []) {
-        self.status = status
-        self.body = .bytes(body)
-        if let type { headers.add(name: "Content-Type", value: type) }
-    }
-
-    init(_ status: HTTPResponseStatus, type: String, text: String) {
-        self.init(status, type: type, body: Array(text.utf8))
     }
 }
