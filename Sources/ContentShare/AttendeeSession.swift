@@ -83,8 +83,11 @@ package import RTCShareWireFormat
 
     deinit { readers.forEach { $0.finish() } }
 
+    // The sharing actor does not create keys, which takes milliseconds.
+
     /// Opens a connection as the offerer, for the media that the attendee can send.
-    public static func offering(
+    @concurrent
+    public nonisolated static func offering(
         as attendee: AttendeeID, media: Set<SharedMedia> = [.content],
         configuration: Connection.Configuration = Connection.Configuration()
     ) async throws -> AttendeeSession {
@@ -97,7 +100,8 @@ package import RTCShareWireFormat
     }
 
     /// Opens a connection as the answerer, which receives the peer's media.
-    public static func viewing(
+    @concurrent
+    public nonisolated static func viewing(
         as attendee: AttendeeID, configuration: Connection.Configuration = Connection.Configuration()
     ) async throws -> AttendeeSession {
         let connection = try await Connection(
@@ -107,7 +111,8 @@ package import RTCShareWireFormat
 
     /// Opens a connection as an offerer that receives the given numbers of videos and audio streams, for players (W3C
     /// `addTransceiver`, recvonly).
-    public static func receiving(
+    @concurrent
+    public nonisolated static func receiving(
         as attendee: AttendeeID, pictures: Int = 1, sounds: Int = 1,
         configuration: Connection.Configuration = Connection.Configuration()
     ) async throws -> AttendeeSession {

@@ -105,11 +105,18 @@ public import RTCShareTransport
         announcing announced: Set<SharedMedia>, sending media: Set<SharedMedia>,
         configuration: Connection.Configuration, membership: RoomMembership
     ) async throws -> RoomViewer {
-        let connection = try Connection(
-            unopenedAs: .offerer, identity: LocalIdentity(media: SharedMedia.kinds(announced, of: owner)),
-            configuration: onPort(configuration))
+        let connection = try await connection(offering: announced, configuration: configuration)
         let pending = try register(connection, sending: media, membership: membership)
         return try await connect(pending) { try await connection.begin(with: $0) }.viewer
+    }
+
+    @concurrent
+    private nonisolated func connection(
+        offering media: Set<SharedMedia>, configuration: Connection.Configuration
+    ) async throws -> Connection {
+        try Connection(
+            unopenedAs: .offerer, identity: LocalIdentity(media: SharedMedia.kinds(media, of: owner)),
+            configuration: onPort(configuration))
     }
 
     private nonisolated func onPort(_ configuration: Connection.Configuration) -> Connection.Configuration {

@@ -81,6 +81,9 @@ internal import RTCShareWireFormat
     /// Whether content is shared, or about to be.
     public var isSharing: Bool { phase.isActive }
 
+    /// Whether any viewer is sent the video.
+    package var hasViewer: Bool { video?.hasViewer == true }
+
     /// Notifies `observer` of the share from now on.
     public nonisolated func add(observer: any ContentShareObserver) { observers.add(observer) }
 
@@ -131,7 +134,7 @@ internal import RTCShareWireFormat
         let video = try madeVideo(parameters)
         if isRefused, !phase.hasBegun { throw .refusedByPeer }
         let now = Duration.nanoseconds(MonotonicClock.now.nanoseconds)
-        if video.hasViewer { phase.connected(now: now) }
+        if hasViewer { phase.connected(now: now) }
         let captured = (source as? VideoTrack)?.source ?? source
         let rate = (captured as? any CaptureSource)?.captureFormat.framesPerSecond
         let event = try phase.start(
@@ -417,7 +420,7 @@ internal import RTCShareWireFormat
 
     /// Updates the phase for the presence of a viewer.
     private func viewersDidChange() {
-        guard video?.hasViewer == true else {
+        guard hasViewer else {
             if isRefused, let event = phase.refused() {
                 silence()
                 tell(event)
