@@ -4,59 +4,6 @@ internal import RTCShareMedia
 internal import RTCSharePeerConnection
 internal import RTCShareSignaling
 
-/// A request to a running share. ``ControlRoute`` has the HTTP request for each.
-enum ControlRequest: Hashable, Sendable {
-    case status
-    case stop
-    case pause(slate: Bool)
-    case resume
-    case source(SourceSpecification)
-    /// Another camera of the presenter, or `none`.
-    case camera(CameraSpecification)
-    case light(isOn: Bool)
-    /// Properties that are nil stay unchanged.
-    case set(VideoEncodingParameters)
-    case mute(ControlledSounds)
-    case unmute(ControlledSounds)
-    case destination(name: String)
-    case join(subgroup: String)
-    case leave(subgroup: String)
-    case invite(main: Bool, subgroups: [String])
-    case accept(viewer: Int?, answer: String)
-    /// Admits a waiting viewer of the link.
-    case admit(viewer: Int)
-    case kick(viewer: Int)
-    case lock
-    case unlock
-    case link(subgroup: String?)
-}
-
-/// The audio that `rtcshare mute` mutes.
-enum ControlledSounds: Hashable, Sendable {
-    case all
-    case audio
-    case microphone
-}
-
-/// The answer of a running share.
-enum ControlAnswer: Hashable, Sendable {
-    /// The request succeeded; `notice` is a sentence about the change.
-    case done(notice: String?)
-    case status(ControlledShare)
-    /// The offer for an invited viewer.
-    case offer(viewer: Int, description: String)
-    /// The links of the share, or of a subgroup, best first.
-    case links([String])
-    /// The request failed, with the exit status, the reason, the alternatives, and a remedy.
-    case failed(status: Int32, reason: String, list: [String] = [], remedy: String?)
-
-    init(_ failure: CommandFailure) {
-        self = .failed(
-            status: failure.status.rawValue, reason: failure.problem.first ?? "",
-            list: failure.problem.dropFirst().map(\.trimmed), remedy: failure.remedy)
-    }
-}
-
 /// The state of a share, as `rtcshare status --json` prints it.
 struct ControlledShare: Codable, Hashable, Sendable {
     enum State: String, Codable, Sendable {
@@ -178,42 +125,4 @@ struct ControlledShare: Codable, Hashable, Sendable {
     var servers: [Server] = []
     /// The seconds since the start of the share.
     var uptime: Double
-}
-
-/// The result of a change, as a sentence; nil if there is nothing to report.
-struct ControlNotice: Codable, Hashable, Sendable {
-    let notice: String?
-}
-
-/// W3C's `RTCSessionDescriptionInit`, with the viewer that it is for or from.
-struct ControlDescription: Codable, Hashable, Sendable {
-    /// The viewer; nil for the answer of the only invited viewer.
-    var viewer: Int?
-    let type: SessionDescriptionType
-    let sdp: String
-
-    enum SessionDescriptionType: String, Codable {
-        case offer, answer
-    }
-}
-
-/// The links of a share, best first.
-struct ControlLinks: Codable, Hashable, Sendable {
-    let links: [String]
-}
-
-/// Messages as JSON.
-enum ControlJSON {
-    static func encode(_ message: some Encodable) throws -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        encoder.dateEncodingStrategy = .iso8601
-        return [UInt8](try encoder.encode(message))
-    }
-
-    static func decode<Message: Decodable>(_ type: Message.Type, from text: some Collection<UInt8>) throws -> Message {
-        let decoder = JSONDecoder()
-        decoder.dateDecodingStrategy = .iso8601
-        return try decoder.decode(type, from: Data(text))
-    }
 }
