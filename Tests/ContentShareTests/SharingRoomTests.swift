@@ -72,7 +72,7 @@ struct SharingRoomTests {
         }
     }
 
-    @Test("A viewer who is leaving when its connection opens does not join", arguments: [false, true])
+    @Test("Viewers who leave while their connection opens do not join", arguments: [false, true])
     @SharingActor func leavingViewer(roomEnds: Bool) async throws {
         let room = try SharingRoom(owner: AttendeeID("alice"))
         let viewer = try register(in: room)

@@ -221,7 +221,7 @@ public import RTCShareTransport
         let (id, session) = (pending.viewer.id, pending.viewer.session)
         do {
             let result = try await body(pending.openings)
-            // A viewer who is leaving is a member until its media have ended.
+            // Viewers who leave are members until their media have ended.
             guard !session.isOver, let membership = membership(of: id) else {
                 throw SharingRoomError.unknownViewer(id)
             }

@@ -136,8 +136,13 @@ internal import RTCShareWireFormat
                         () throws(CommandFailure) in try StatisticsWriter(path: path, activity: "the share")
                     }
                 }
-                parts.socket = try await running.listen(for: share)
-                try Task.checkCancellation()
+                let socket = try await running.listen(for: share)
+                if Task.isCancelled {
+                    // The share has closed its files already.
+                    await socket?.close()
+                    throw CancellationError()
+                }
+                parts.socket = socket
                 try await begin(share)
                 try Task.checkCancellation()
                 parts.tasks += await share.places.start { share.events.yield(.place($0)) }

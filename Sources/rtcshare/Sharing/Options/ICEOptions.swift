@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import FoundationEssentials
-internal import Glibc
 internal import RTCShareICE
 internal import RTCShareTransport
 internal import RTCShareWireFormat

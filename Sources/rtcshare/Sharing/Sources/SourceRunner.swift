@@ -54,7 +54,7 @@ final class SourceRunner: Sendable {
 
 extension SourceRunner {
     func start(_ source: any CaptureSource) async throws { try await start(source, source.start) }
-    func start(_ sound: any AudioCaptureSource) async throws { try await start(sound, sound.start) }
+    func start(_ audio: any AudioCaptureSource) async throws { try await start(audio, audio.start) }
     func stop(_ source: any CaptureSource) { stop(source, source.stop) }
-    func stop(_ sound: any AudioCaptureSource) { stop(sound, sound.stop) }
+    func stop(_ audio: any AudioCaptureSource) { stop(audio, audio.stop) }
 }
