@@ -52,6 +52,40 @@ struct SharingRoomTests {
         await room.end()
     }
 
+    /// Adds a viewer whose connection is not open yet.
+    @SharingActor private func register(in room: SharingRoom) throws -> PendingViewer {
+        let identity = try Loopback.makeIdentity(sends: false)
+        return try room.register(
+            Connection(unopenedAs: .answerer, identity: identity, configuration: .init()), membership: RoomMembership())
+    }
+
+    @Test("The reason of a failed opening is thrown, also if the viewer has left because of it")
+    @SharingActor func failedOpening() async throws {
+        let room = try SharingRoom(owner: AttendeeID("alice"))
+        let viewer = try register(in: room)
+        await #expect(throws: ConnectionError.noAddress) {
+            _ = try await room.connect(viewer) { _ in
+                await viewer.viewer.session.connection.close()
+                await waitUntil { room.membership(of: viewer.viewer.id) == nil }
+                throw ConnectionError.noAddress
+            }
+        }
+    }
+
+    @Test("Viewers who leave while their connection opens do not join", arguments: [false, true])
+    @SharingActor func leavingViewer(roomEnds: Bool) async throws {
+        let room = try SharingRoom(owner: AttendeeID("alice"))
+        let viewer = try register(in: room)
+        let (id, session) = (viewer.viewer.id, viewer.viewer.session)
+        await #expect(throws: roomEnds ? SharingRoomError.ended : .unknownViewer(id)) {
+            _ = try await room.connect(viewer) { _ in
+                Task { if roomEnds { await room.end() } else { await session.leave() } }
+                while !session.isOver { await Task.yield() }
+                #expect(room.membership(of: id) != nil, "its media have not ended")
+            }
+        }
+    }
+
     @Test("A change of the destination removes the tile of some viewers and adds it for others")
     func destinationMovesLive() async throws {
         let room = try await RoomFixture()
