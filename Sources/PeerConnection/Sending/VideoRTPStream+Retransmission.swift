@@ -104,7 +104,7 @@ extension VideoRTPStream {
             source: retransmission.source, extensions: extensions)
         try header.write(to: &writer, map: stream.parameters.extensions)
         try RetransmissionPayload.writePrefix(number, to: &writer)
-        try packet.frame.writePayload(at: packet.fragment, numberOffset: packet.numberOffset, to: &writer)
+        try packet.frame.writePayload(at: packet.fragment, number: packet.number, to: &writer)
         retransmissionSequenceNumber = retransmissionSequenceNumber.next
     }
 }

@@ -14,7 +14,8 @@ struct VideoRTPStream {
         private let absoluteSendTime: AbsoluteSendTime
         private let fragmentIndex: UInt16
         private let transportSequenceNumber: TransportSequenceNumber
-        let numberOffset: VP8NumberOffset
+        /// The number under which the peer knows the frame.
+        let number: FrameNumber
         /// The generation of the stream's parameters at the first transmission; see ``VideoRTPStream/canWrite(_:)``.
         let generation: UInt16
         /// Whether the packet has each of the two extensions. These are separate from the numbers, so that they fit
@@ -29,11 +30,11 @@ struct VideoRTPStream {
         }
 
         init(
-            frame: PacketizedFrame, fragment: Int, extensions: HeaderExtensions,
-            numberOffset: VP8NumberOffset = .none, generation: UInt16 = 0
+            frame: PacketizedFrame, fragment: Int, extensions: HeaderExtensions, number: FrameNumber? = nil,
+            generation: UInt16 = 0
         ) {
             self.frame = frame
-            self.numberOffset = numberOffset
+            self.number = number ?? frame.number
             fragmentIndex = UInt16(clamping: fragment)
             absoluteSendTime = extensions.absoluteSendTime ?? AbsoluteSendTime(0)
             transportSequenceNumber = extensions.transportSequenceNumber ?? TransportSequenceNumber(0)
@@ -174,7 +175,7 @@ struct VideoRTPStream {
             numbering.begin(frame)
         }
         let packet = SentPacket(
-            frame: frame, fragment: fragment, extensions: extensions, numberOffset: numbering.offset,
+            frame: frame, fragment: fragment, extensions: extensions, number: numbering.number,
             generation: generation)
         let start = writer.offset
         if group != .none, protection != nil, FrameProtection.protects(fragment, of: frame) {
@@ -201,7 +202,7 @@ struct VideoRTPStream {
     ) throws(EndOfBytes) {
         try header(of: packet, extensions, payloadType: stream.parameters.payloadType, sequenceNumber: sequenceNumber)
             .write(to: &writer, map: stream.parameters.extensions)
-        try packet.frame.writePayload(at: packet.fragment, numberOffset: packet.numberOffset, to: &writer)
+        try packet.frame.writePayload(at: packet.fragment, number: packet.number, to: &writer)
     }
 
     private func header(
@@ -226,7 +227,7 @@ struct VideoRTPStream {
         let headerEnd = writer.offset
         try REDPayload.writeHeader(payloadType, to: &writer)
         let payloadStart = writer.offset
-        try packet.frame.writePayload(at: packet.fragment, numberOffset: packet.numberOffset, to: &writer)
+        try packet.frame.writePayload(at: packet.fragment, number: packet.number, to: &writer)
         if case .begun(let corrections) = group,
             packet.fragment == FrameProtection.firstProtected(of: packet.frame)
         {

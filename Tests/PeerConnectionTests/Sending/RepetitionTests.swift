@@ -34,9 +34,8 @@ import Testing
         /// Sends a frame of one packet and all that waits; which numbers left again.
         func sendFrame() throws -> [SequenceNumber] {
             let frame = PacketizedFrame(
-                vp8: [7, 7, 7], descriptor: VP8PayloadDescriptor(startsPartition: true, pictureID: .long(1)),
-                isKeyFrame: true, captureTime: .zero, width: 64, height: 48, quarterTurns: 0,
-                maximumPayloadByteCount: 1000)
+                [7, 7, 7], format: .vp8, number: FrameNumber(1), isKeyFrame: true, captureTime: .zero, width: 64,
+                height: 48)
             try #require(stream.enqueue(frame, as: 0, to: &pacer, now: now))
             return try drain()
         }

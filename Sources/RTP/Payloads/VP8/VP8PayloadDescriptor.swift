@@ -32,16 +32,6 @@ package struct VP8PayloadDescriptor: Hashable, Sendable {
         self.keyFrameIndex = keyFrameIndex.map { $0 & 0x1F }
     }
 
-    /// Increases the picture ID and TL0PICIDX by an offset.
-    package mutating func add(_ offset: VP8NumberOffset) {
-        switch pictureID {
-        case .long(let number): pictureID = .long((number &+ offset.pictureID) & 0x7FFF)
-        case .short(let number): pictureID = .short((number &+ UInt8(truncatingIfNeeded: offset.pictureID)) & 0x7F)
-        case nil: break
-        }
-        temporalLevelZeroIndex = temporalLevelZeroIndex.map { $0 &+ offset.temporalLevelZeroIndex }
-    }
-
     /// Whether the piece is the first of its frame.
     package var startsFrame: Bool { startsPartition && partitionIndex == 0 }
 
