@@ -14,7 +14,7 @@ struct VP8PayloadDescriptorTests {
             "90e0 9234 fe a0",
             VP8PayloadDescriptor(
                 startsPartition: true, pictureID: .long(4660), temporalLevelZeroIndex: 254,
-                temporalLayer: VP8TemporalLayer(index: 2, dependsOnBaseOnly: true))
+                temporalLayer: TemporalLayer(index: 2, dependsOnBaseOnly: true))
         ),
         (
             "80f0 9234 07 1f",
@@ -25,7 +25,7 @@ struct VP8PayloadDescriptorTests {
         ("9010 03", VP8PayloadDescriptor(startsPartition: true, keyFrameIndex: 3)),
         ("9080 11", VP8PayloadDescriptor(startsPartition: true, pictureID: .short(17))),
         ("b080 92 34", VP8PayloadDescriptor(startsPartition: true, isNonReference: true, pictureID: .long(0x1234))),
-        ("9020 40", VP8PayloadDescriptor(startsPartition: true, temporalLayer: VP8TemporalLayer(index: 1))),
+        ("9020 40", VP8PayloadDescriptor(startsPartition: true, temporalLayer: TemporalLayer(index: 1))),
     ]
 
     @Test("Fields are read and written", arguments: vectors)
@@ -63,8 +63,8 @@ struct VP8PayloadDescriptorTests {
 
     @Test("Picture IDs wrap at their width")
     func pictureNumbersWrapAtTheirWidth() {
-        #expect(VP8PictureID.long(1).distance(from: .long(0x7FFF)) == 2)
-        #expect(VP8PictureID.short(120).distance(from: .short(2)) == -10)
+        #expect(PictureNumber.long(1).distance(from: .long(0x7FFF)) == 2)
+        #expect(PictureNumber.short(120).distance(from: .short(2)) == -10)
     }
 
 }

@@ -1,6 +1,6 @@
 import RTCShareWireFormat
 
-/// The RTP payload format of a video codec: the division of frames into payloads.
+/// The RTP payload format of a video codec: the division of frames into payloads, and their assembly.
 ///
 /// A format is one object, by which it is compared.
 package protocol VideoPayloadFormat: AnyObject, Sendable {
@@ -11,6 +11,15 @@ package protocol VideoPayloadFormat: AnyObject, Sendable {
     /// Replaces the frame's number in a prefix, for a peer whose numbers differ from those of the stream. By default a
     /// prefix has no number.
     func setNumber(_ number: FrameNumber, in prefix: inout PayloadPrefix)
+
+    /// Reads a payload: its part in the frames, and the range of its piece of the frame, for ``join(_:)``.
+    func read(_ payload: RawSpan) throws(RTPError) -> (content: PacketContent, piece: Range<Int>)
+
+    /// Returns the frame of which all payloads, in order, have these pieces.
+    func join(_ pieces: [[UInt8]]) throws(RTPError) -> [UInt8]
+
+    /// Reads the header of an encoded frame.
+    func header(of frame: RawSpan) throws(RTPError) -> VideoFrameHeader
 }
 
 extension VideoPayloadFormat {

@@ -23,14 +23,12 @@ private func datagram(
         source: retransmissionNumber == nil ? media : rtx)
     let size =
         header.byteCount(map: HeaderExtensionMap()) + (retransmissionNumber == nil ? 0 : 2)
-        + packet.descriptor.byteCount
     var bytes = [UInt8](repeating: 0, count: size)
     var span = bytes.mutableSpan
     var writer = ByteWriter(span.mutableBytes)
     try header.write(to: &writer, map: HeaderExtensionMap())
     if retransmissionNumber != nil { try RetransmissionPayload.writePrefix(packet.number, to: &writer) }
-    try packet.descriptor.write(to: &writer)
-    return bytes + packet.payload
+    return bytes + packet.descriptor.bytes + packet.payload
 }
 
 extension InboundVideoStream {

@@ -1,7 +1,7 @@
 package import RTCShareRTP
 package import RTCShareWireFormat
 
-/// An incoming VP8 stream. It assembles packets into frames and creates the feedback for the sender.
+/// An incoming video stream. It assembles packets into frames and creates the feedback for the sender.
 ///
 /// After each input call ``pollFeedback(now:)``, ``pollReportBlock(now:)`` and ``pollFrame()``, the last until it
 /// returns nil. Call them again at ``nextDeadline(now:)``.
@@ -45,7 +45,7 @@ package struct InboundVideoStream: Sendable {
         /// no later packet reveals their loss. A sender's pacing leaves less time than this between two packets.
         package var tailDelay = Duration.milliseconds(100)
         /// The limits of frame assembly.
-        package var assembler = VP8FrameAssembler.Configuration()
+        package var assembler = FrameAssembler.Configuration()
         /// The schedule of NACK.
         package var nack = NACKGenerator.Configuration()
 
@@ -63,6 +63,7 @@ package struct InboundVideoStream: Sendable {
         }
     }
 
+    private static let format: any VideoPayloadFormat = .vp8
     private static let clockRate = 90_000
     /// The maximum distance of plain retransmissions behind the newest packet.
     private static let maximumMisorder = 3000
@@ -75,7 +76,7 @@ package struct InboundVideoStream: Sendable {
         clockRate: clockRate, minimumSequential: 1, maximumMisorder: maximumMisorder)
     private var clock = MediaClock(clockRate: clockRate)
     private var nack: NACKGenerator
-    private var assembler: VP8FrameAssembler
+    private var assembler: FrameAssembler
     private var counts = InboundVideoStatistics()
     private var nextReport: Instant?
     private var lastKeyFrameRequest: Instant?
@@ -88,7 +89,7 @@ package struct InboundVideoStream: Sendable {
         var limits = configuration.assembler
         // If packets can't be requested, only reordered packets are worth waiting for.
         if !configuration.sendsNACK { limits.maximumWait = min(limits.maximumWait, .milliseconds(100)) }
-        assembler = VP8FrameAssembler(configuration: limits)
+        assembler = FrameAssembler(configuration: limits)
         connectRetransmissions()
     }
 
@@ -347,11 +348,10 @@ package struct InboundVideoStream: Sendable {
             return
         }
         do {
-            let (descriptor, count) = try VP8PayloadDescriptor.parse(payload)
-            let piece = [UInt8](payload.extracting(count..<payload.byteCount))
+            let (content, piece) = try Self.format.read(payload)
             assembler.insert(
-                number, timestamp: header.timestamp, marker: header.marker, descriptor: descriptor, payload: piece,
-                orientation: orientation, now: now)
+                number, timestamp: header.timestamp, marker: header.marker, content: content,
+                piece: [UInt8](payload.extracting(piece)), orientation: orientation, now: now)
         } catch {
             counts.packetsRejected += 1
         }

@@ -23,6 +23,33 @@ package final class VP8PayloadFormat: VideoPayloadFormat {
         prefix[3] = UInt8(truncatingIfNeeded: number.rawValue)
         prefix[4] = prefix[3]
     }
+
+    package func read(_ payload: RawSpan) throws(RTPError) -> (content: PacketContent, piece: Range<Int>) {
+        let (descriptor, count) = try VP8PayloadDescriptor.parse(payload)
+        let piece = count..<payload.byteCount
+        // RFC 6386 §9.1: the lowest bit of the first byte is zero in a key frame.
+        var frame = FieldReader(payload.extracting(piece))
+        let first = try? frame.uint8(.frameHeader)
+        let content = PacketContent(
+            format: self, startsFrame: descriptor.startsFrame,
+            startsKeyFrame: descriptor.startsFrame && first.map { $0 & 1 == 0 } ?? false,
+            pictureID: descriptor.pictureID, temporalLevelZeroIndex: descriptor.temporalLevelZeroIndex,
+            temporalLayer: descriptor.temporalLayer, isNonReference: descriptor.isNonReference)
+        return (content, piece)
+    }
+
+    package func join(_ pieces: [[UInt8]]) -> [UInt8] {
+        guard pieces.count > 1 else { return pieces.first ?? [] }
+        var frame: [UInt8] = []
+        frame.reserveCapacity(pieces.reduce(0) { $0 + $1.count })
+        for piece in pieces { frame += piece }
+        return frame
+    }
+
+    package func header(of frame: RawSpan) throws(RTPError) -> VideoFrameHeader {
+        let header = try VP8FrameHeader(parsing: frame)
+        return VideoFrameHeader(isKeyFrame: header.isKeyFrame, width: header.width, height: header.height)
+    }
 }
 
 extension VideoPayloadFormat where Self == VP8PayloadFormat {
