@@ -25,8 +25,12 @@ struct VP8Target: FuzzTarget {
         let configuration = FrameAssembler.Configuration()
         var assembler = FrameAssembler(configuration: configuration)
         var settings = InboundVideoStream.Configuration(
-            source: Self.source, payloadType: PayloadType(masking: 96), localSource: SynchronizationSource(3))
-        settings.retransmission = (Self.retransmissionSource, PayloadType(masking: 97))
+            source: Self.source,
+            formats: [
+                NegotiatedFormat(
+                    Self.format, payloadType: PayloadType(masking: 96), retransmission: PayloadType(masking: 97))
+            ], localSource: SynchronizationSource(3))
+        settings.retransmissionSource = Self.retransmissionSource
         settings.forwardErrorCorrection = ForwardErrorCorrectionTypes(
             red: Self.red, redRetransmission: PayloadType(masking: 113), ulpfec: Self.ulpfec)
         var receiver = InboundVideoStream(configuration: settings)

@@ -4,6 +4,9 @@ import RTCShareWireFormat
 ///
 /// A format is one object, by which it is compared.
 package protocol VideoPayloadFormat: AnyObject, Sendable {
+    /// The name of the encoding in descriptions (`a=rtpmap`).
+    var encodingName: String { get }
+
     /// Divides an encoded frame into at least one payload, none larger than `limit`. If that is too small for a prefix
     /// and one byte, payloads have this size.
     func cut(_ frame: [UInt8], number: FrameNumber, limit: Int) -> FrameCut

@@ -20,10 +20,11 @@ import Testing
             stream = VideoRTPStream(
                 parameters: OutgoingStream.Parameters(
                     mid: "v", source: SynchronizationSource(1), payloadType: try type(96),
-                    retransmission: (SynchronizationSource(2), try type(97)),
+                    formats: [NegotiatedFormat(.vp8, payloadType: try type(96), retransmission: try type(97))],
+                    retransmissionSource: SynchronizationSource(2),
                     forwardErrorCorrection: ForwardErrorCorrectionTypes(
                         red: try type(98), redRetransmission: nil, ulpfec: try type(99)),
-                    extensions: HeaderExtensionMap(), isContent: true, formatParameters: nil),
+                    extensions: HeaderExtensionMap(), isContent: true),
                 random: &random)
             let report = LossReport(
                 fractionLost: loss, packetsLost: 0, extendedHighestSequenceNumber: 0, jitter: .zero,

@@ -56,12 +56,17 @@ import Testing
         var random = SeededGenerator(seed: 7)
         return VideoRTPStream(
             parameters: OutgoingStream.Parameters(
-                mid: mid, source: SynchronizationSource(1), payloadType: try #require(PayloadType(96)),
-                retransmission: hasRTX ? (SynchronizationSource(2), try #require(PayloadType(97))) : nil,
+                mid: mid, source: SynchronizationSource(1), payloadType: PayloadType(masking: 96),
+                formats: [
+                    NegotiatedFormat(
+                        .vp8, payloadType: PayloadType(masking: 96),
+                        retransmission: hasRTX ? PayloadType(masking: 97) : nil)
+                ],
+                retransmissionSource: hasRTX ? SynchronizationSource(2) : nil,
                 forwardErrorCorrection: ForwardErrorCorrectionTypes(
                     red: PayloadType(masking: 112), redRetransmission: PayloadType(masking: 113),
                     ulpfec: PayloadType(masking: 114)),
-                extensions: map, isContent: true, formatParameters: nil),
+                extensions: map, isContent: true),
             random: &random)
     }
 

@@ -32,11 +32,15 @@ import Testing
         var stream = VideoRTPStream(
             parameters: OutgoingStream.Parameters(
                 mid: "v", source: SynchronizationSource(0x1111_1111), payloadType: PayloadType(masking: 96),
-                retransmission: (SynchronizationSource(0x2222_2222), PayloadType(masking: 97)),
+                formats: [
+                    NegotiatedFormat(
+                        .vp8, payloadType: PayloadType(masking: 96), retransmission: PayloadType(masking: 97))
+                ],
+                retransmissionSource: SynchronizationSource(0x2222_2222),
                 forwardErrorCorrection: ForwardErrorCorrectionTypes(
                     red: PayloadType(masking: 112), redRetransmission: PayloadType(masking: 113),
                     ulpfec: PayloadType(masking: 114)),
-                extensions: map, isContent: true, formatParameters: nil),
+                extensions: map, isContent: true),
             random: &random)
         var number = TransportSequenceNumber(1)
         var packets: [String] = []

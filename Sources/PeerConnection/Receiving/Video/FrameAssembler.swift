@@ -394,7 +394,8 @@ package struct FrameAssembler: Sendable {
         keyFrameStarts.removeAll { $0.number < floor }
         blockedSince = nil
         guard let first, let content = first.content, let data = try? content.format.join(pieces),
-            let header = try? content.format.header(of: data.span.bytes)
+            let header = try? content.format.header(of: data.span.bytes),
+            header.isKeyFrame || continuity?.format === content.format
         else {
             framesDropped += 1
             state = .awaitingKeyFrame(since: now, isCertain: true)

@@ -3,10 +3,13 @@ import RTCShareRTP
 /// The state after the last returned frame, which determines the later frames that can be decoded without those in
 /// between.
 struct FrameContinuity: Sendable {
+    /// The payload format: no delta frame follows a frame of another.
+    let format: any VideoPayloadFormat
     private let pictureID: PictureNumber?
     private let temporalLevelZeroIndex: UInt8?
 
     init(_ frame: PacketContent) {
+        format = frame.format
         pictureID = frame.pictureID
         temporalLevelZeroIndex = frame.temporalLevelZeroIndex
     }
@@ -36,6 +39,7 @@ struct FrameContinuity: Sendable {
 
     /// Whether a delta frame refers to no frame in `gap`, which precedes it.
     func canSkip(to frame: PacketContent, over gap: Gap) -> Bool {
+        guard frame.format === format else { return false }
         if let distance = pictureDistance(to: frame) {
             // Only padding was lost, or no other frame refers to the frames in between.
             if distance == 1 { return true }

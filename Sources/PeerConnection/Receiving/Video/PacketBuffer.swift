@@ -92,11 +92,12 @@ struct PacketBuffer: Sendable {
         var last = start
         while cursor < start + Int64(capacity) {
             guard let slot = slots[index(of: cursor)], slot.number == cursor else { return .missing(cursor) }
-            if slot.content != nil {
+            if let content = slot.content {
                 if slot.timestamp != first.timestamp {
                     // Not every sender sets the marker: the start of another frame also ends this one.
                     return slot.startsFrame ? .complete(last: cursor - 1) : .broken
                 }
+                guard content.format === first.content?.format else { return .broken }
                 last = cursor
                 if slot.marker { return .complete(last: last) }
             }

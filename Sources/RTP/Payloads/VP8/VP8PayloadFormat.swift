@@ -5,6 +5,8 @@
 package final class VP8PayloadFormat: VideoPayloadFormat {
     fileprivate static let shared = VP8PayloadFormat()
 
+    package let encodingName = "VP8"
+
     private init() {}
 
     package func cut(_ frame: [UInt8], number: FrameNumber, limit: Int) -> FrameCut {
