@@ -1,6 +1,5 @@
-internal import Glibc
 import RTCShareLocks
-package import RTCShareMedia
+internal import RTCShareMedia
 
 /// Memory for frames, reused when the last reference to a frame is released: a 1080p screen has 8 MiB, which the system
 /// would otherwise have to clear and map thirty times a second.
@@ -62,33 +61,6 @@ final class FramePool: Sendable {
             let isOfUse = free.last.map { $0.size == block.size && $0.format == block.format } ?? true
             if isOfUse, free.count < Self.maximumFree { free.append(block) }
         }
-    }
-}
-
-/// The offsets of a frame's planes in one block of memory, with rows aligned to 64 bytes.
-package struct PlaneLayout: Sendable {
-    package let ranges: [Range<Int>]
-    package let strides: [Int]
-    package let byteCount: Int
-
-    package init(size: PixelSize, format: PixelFormat) {
-        var ranges: [Range<Int>] = []
-        var strides: [Int] = []
-        var total = 0
-        for plane in 0..<format.planeCount {
-            let extent = format.planeExtent(plane, of: size)
-            let stride = (extent.rowBytes + 63) & ~63
-            ranges.append(total..<total + stride * extent.rows)
-            strides.append(stride)
-            total += stride * extent.rows
-        }
-        self.ranges = ranges
-        self.strides = strides
-        byteCount = total
-    }
-
-    func slices(of memory: UnsafeMutableRawBufferPointer) -> [UnsafeMutableRawBufferPointer] {
-        ranges.map { UnsafeMutableRawBufferPointer(rebasing: memory[$0]) }
     }
 }
 

@@ -3,8 +3,7 @@ public import RTCSharePeerConnection
 internal import RTCShareSDP
 public import RTCShareStreams
 public import RTCShareTransport
-internal import RTCShareVideoCoding
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// An attendee on a connection, who shares content, sends camera and microphone, and receives the peer's media.
 ///
@@ -33,14 +32,14 @@ public import RTCShareWireFormat
     /// The reason why the connection failed. Nil if it did not fail.
     public private(set) var failure: (any Error)?
     /// The readers of ``signals``.
-    private let readers = ObserverList<ConnectionEvents<ConnectionSignal>>()
+    private let readers = ObserverList<PendingEvents<ConnectionSignal>>()
     /// The signals beside the state that still hold.
     private var pending: [ConnectionSignal] = []
     /// The task that ends the session, which may have finished. Nil before that.
     private var ending: Task<Void, Never>?
     /// The time of the last change of the state.
     package private(set) var stateSince = MonotonicClock.now
-    /// A closure that gets each new state, after the observers.
+    /// A closure that gets each new state, after the readers.
     var onStateChange: (@SharingActor (ConnectionState) -> Void)?
     /// The session to which ``connect(to:)`` connected this one, and the session that connected to this one.
     private weak var viewer: AttendeeSession?
@@ -84,8 +83,11 @@ public import RTCShareWireFormat
 
     deinit { readers.forEach { $0.finish() } }
 
+    // The sharing actor does not create keys, which takes milliseconds.
+
     /// Opens a connection as the offerer, for the media that the attendee can send.
-    public static func offering(
+    @concurrent
+    public nonisolated static func offering(
         as attendee: AttendeeID, media: Set<SharedMedia> = [.content],
         configuration: Connection.Configuration = Connection.Configuration()
     ) async throws -> AttendeeSession {
@@ -98,7 +100,8 @@ public import RTCShareWireFormat
     }
 
     /// Opens a connection as the answerer, which receives the peer's media.
-    public static func viewing(
+    @concurrent
+    public nonisolated static func viewing(
         as attendee: AttendeeID, configuration: Connection.Configuration = Connection.Configuration()
     ) async throws -> AttendeeSession {
         let connection = try await Connection(
@@ -108,7 +111,8 @@ public import RTCShareWireFormat
 
     /// Opens a connection as an offerer that receives the given numbers of videos and audio streams, for players (W3C
     /// `addTransceiver`, recvonly).
-    public static func receiving(
+    @concurrent
+    public nonisolated static func receiving(
         as attendee: AttendeeID, pictures: Int = 1, sounds: Int = 1,
         configuration: Connection.Configuration = Connection.Configuration()
     ) async throws -> AttendeeSession {
@@ -130,8 +134,9 @@ public import RTCShareWireFormat
         signals.compactMap { if case .state(let state) = $0 { state } else { nil } }
     }
 
-    /// The local candidates of the newest description, and those that are found from now on; nil says that no more are
-    /// looked for. Each call gives a sequence of its own, for one reader.
+    /// The local candidates that the newest description lacks, if both sides trickle
+    /// (``Connection/Configuration/usesTrickleICE``). Otherwise there are none. Nil if no more are expected at present:
+    /// another address or description can cause further ones. Each call returns a new sequence, for one reader.
     public var candidates: some AsyncSequence<LocalCandidate?, Never> & Sendable {
         signals.compactMap { signal -> LocalCandidate?? in
             switch signal {
@@ -143,16 +148,16 @@ public import RTCShareWireFormat
         }
     }
 
-    /// Gives an element each time no packet can be sent any more, and at once where that is so. Another path may be found: have
-    /// ``connection`` restart ICE, offer, and take the peer's answer. Sessions that were connected by ``connect(to:)`` do so by
-    /// themselves.
+    /// An element each time that packets can't be sent any more, the first one at once if they can't now. To find
+    /// another route, restart ICE on ``connection``, make an offer and accept the peer's answer. Sessions that
+    /// ``connect(to:)`` connected do this without a call.
     public var restartRequests: some AsyncSequence<Void, Never> & Sendable {
         signals.compactMap { if case .restartNeeded = $0 { () } else { nil } }
     }
 
     /// The states and the other events of the connection, in order. See ``states``.
-    package var signals: ConnectionEvents<ConnectionSignal>.Stream {
-        let reader = ConnectionEvents<ConnectionSignal>()
+    package var signals: PendingEvents<ConnectionSignal>.Stream {
+        let reader = PendingEvents<ConnectionSignal>()
         reader.append(.state(state))
         pending.forEach(reader.append)
         if state.isOver { reader.finish() } else { readers.add(reader) }
@@ -333,8 +338,6 @@ public import RTCShareWireFormat
     }
 
     private func report(_ signal: ConnectionSignal) {
-        // Of a description that another one replaces, nothing holds.
-        if case .localCandidate = signal, pending.contains(where: signal.outdates) { pending = [] }
         pending.removeAll(where: signal.outdates)
         if case .state = signal {} else { pending.append(signal) }
         readers.forEach { $0.append(signal) }
@@ -361,6 +364,7 @@ public import RTCShareWireFormat
         await audio.end()
         self.failure = failure
         change(to: failure == nil ? .closed : .failed)
+        pending = []
         readers.forEach { $0.finish() }
     }
 }
@@ -373,41 +377,4 @@ public struct LocalCandidate: Sendable, Hashable {
     public let sdpMid: String
     /// The user name fragment of the description that it belongs to.
     public let usernameFragment: String
-}
-
-/// The media that an attendee can send over a connection.
-public enum SharedMedia: Sendable, Hashable, CaseIterable {
-    /// The video of the shared content.
-    case content
-    /// The audio of the shared content.
-    case contentAudio
-    /// The attendee's camera.
-    case camera
-    /// The attendee's microphone.
-    case microphone
-
-    /// The bitrate that the medium is sent with if the program sets none.
-    public var defaultBitrate: DataRate {
-        switch self {
-        case .content: VideoDefaults.content.bitrate
-        case .camera: VideoDefaults.camera.bitrate
-        case .contentAudio: AudioSendStream.Settings(isVoice: false).bitrate
-        case .microphone: AudioSendStream.Settings(isVoice: true).bitrate
-        }
-    }
-
-    /// Returns the media sections of a description with these media, in the order that all of our descriptions have.
-    package static func kinds(
-        _ media: Set<SharedMedia>, of attendee: AttendeeID
-    ) throws(AttendeeIDError) -> [LocalIdentity.MediaKind] {
-        let content = try attendee.content.rawValue
-        return allCases.filter(media.contains).map { kind in
-            switch kind {
-            case .content: .video(streamID: content, isContent: true)
-            case .contentAudio: .audio(streamID: content, isContent: true)
-            case .camera: .video(streamID: attendee.rawValue, isContent: false)
-            case .microphone: .audio(streamID: attendee.rawValue, isContent: false)
-            }
-        }
-    }
 }

@@ -2,6 +2,9 @@ package import RTCShareICE
 package import RTCShareSDP
 
 extension PeerConnection {
+    /// The user name fragment of the newest description of this side.
+    package var localUsernameFragment: String { (ice.offered ?? ice.local).usernameFragment }
+
     /// An event for the owner of a connection.
     package enum Event: Sendable {
         /// Every STUN and TURN server has answered or timed out.

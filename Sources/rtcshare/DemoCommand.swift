@@ -148,20 +148,16 @@ private struct Demo {
         try await sender.contentShare.start(
             source: source, audio: sound, parameters: parameters)
         let (runner, source, sound) = (SourceRunner(), source, sound)
-        try await runner.start {
-            try source.start()
-            try sound.start()
-        }
+        try await runner.start(source)
+        try await runner.start(sound)
         try await viewing.run(duration: duration, interruption: Interruption()) {
             let offer = try await sender.connection.makeOffer()
             let answer = try await viewer.connection.answer(offer: SessionDescription.parse(offer.description))
             try await sender.connection.accept(answer: SessionDescription.parse(answer.description), to: offer)
         }
         let end = ContinuousClock.now
-        runner.stop {
-            source.stop()
-            sound.stop()
-        }
+        runner.stop(source)
+        runner.stop(sound)
         await runner.finish()
         let streams = await sender.stats().outboundRTP.values
         let buffers = await viewer.stats().inboundRTP.values.compactMap(\.jitterBuffer)

@@ -39,6 +39,7 @@ struct AttendeeSessionTests {
         await pair.sounds.hear(440, of: "alice#content")
         await pair.sounds.hear(1000, of: "alice")
         #expect(await Set(pair.bob.audio.streams.map(\.attendeeID.rawValue)) == ["alice", "alice#content"])
+        await pair.sharing.log.wait(count: 1)
         #expect(pair.sharing.log.entries == [.didStart])
         // Each stream has its own counts.
         let streams = await pair.bob.stats().inboundRTP.values
@@ -94,6 +95,8 @@ struct AttendeeSessionTests {
         }
         #expect(await pair.tiles.wait(for: .added)?.tileID == 1)
         await pair.tiles.pictures.wait(count: 1)
+        // The sharer may get to know of the first frame after its viewer.
+        await pair.sharing.log.wait(count: 1)
         frames.cancel()
         _ = await frames.result
         try await pair.alice.contentShare.stop()
@@ -314,6 +317,7 @@ struct AttendeeSessionTests {
             try await pair.alice.startCamera(source: screen, parameters: .init(maxFramerate: 0))
         }
         #expect(pair.tiles.kindsButPauses == [.added, .resized, .resized])
+        await pair.sharing.log.wait(count: 1)
         #expect(pair.sharing.log.entries == [.didStart])
         await pair.end()
         screen.stop()

@@ -46,6 +46,7 @@ struct ReconnectionTests {
         try await mover.connection.addLocalAddress(.v4(0x7F00_0007))
         await log.wait { $0.last == .state(.connected) }
         await pair.tiles.pictures.wait(count: pair.tiles.pictures.entries.count + 5)
+        await pair.sharing.log.wait(count: 1)
         #expect(pair.sharing.log.entries == [.didStart])
         #expect(pair.tiles.kinds.filter { $0 == .added || $0 == .removed } == [.added])
         let needs = await mover.connection.needsRestart

@@ -84,6 +84,8 @@ struct SessionEndTests {
         let screen = try pattern(192, 144)
         try await pair.alice.contentShare.start(source: screen)
         await pair.tiles.pictures.wait(count: 1)
+        // The sharer may get to know of the first frame after its viewer.
+        await pair.sharing.log.wait(count: 1)
         await pair.bob.leave()
         try await pair.alice.waitUntilEnd()
         #expect(pair.sharing.log.entries == [.didStart, .didStop(.closedByPeer)])
@@ -226,7 +228,7 @@ struct SessionEndTests {
         await pair.tiles.pictures.wait(count: 1)
         frames.cancel()
         // The sharer may get to know of the first frame after its viewer.
-        await waitUntil { !pair.sharing.log.entries.isEmpty }
+        await pair.sharing.log.wait(count: 1)
         #expect(pair.sharing.log.entries == [.didStart])
         await pair.end()
     }

@@ -59,6 +59,19 @@ struct SessionStatesTests {
         await bob.leave()
     }
 
+    @Test("A session that is over requests no restart")
+    func restartAfterEnd() async throws {
+        let alice = try await AttendeeSession.offering(as: AttendeeID("alice"), configuration: Pair.configuration)
+        let bob = try await AttendeeSession.viewing(as: AttendeeID("bob"), configuration: Pair.configuration)
+        try await alice.connect(to: bob)
+        for await state in await alice.states where state == .connected { break }
+        await alice.connection.removeLocalAddress(.v4(0x7F00_0001))
+        for _ in 0..<2 { for await _ in await alice.restartRequests { break } }
+        await alice.leave()
+        for await _ in await alice.restartRequests { Issue.record("a restart is requested after the end") }
+        await bob.leave()
+    }
+
     @Test("The states end when the session is released")
     func released() async throws {
         func states() async throws -> some AsyncSequence<ConnectionState, Never> {

@@ -52,6 +52,40 @@ struct SharingRoomTests {
         await room.end()
     }
 
+    /// Adds a viewer whose connection is not open yet.
+    @SharingActor private func register(in room: SharingRoom) throws -> PendingViewer {
+        let identity = try Loopback.makeIdentity(sends: false)
+        return try room.register(
+            Connection(unopenedAs: .answerer, identity: identity, configuration: .init()), membership: RoomMembership())
+    }
+
+    @Test("The reason of a failed opening is thrown, also if the viewer has left because of it")
+    @SharingActor func failedOpening() async throws {
+        let room = try SharingRoom(owner: AttendeeID("alice"))
+        let viewer = try register(in: room)
+        await #expect(throws: ConnectionError.noAddress) {
+            _ = try await room.connect(viewer) { _ in
+                await viewer.viewer.session.connection.close()
+                await waitUntil { room.membership(of: viewer.viewer.id) == nil }
+                throw ConnectionError.noAddress
+            }
+        }
+    }
+
+    @Test("Viewers who leave while their connection opens do not join", arguments: [false, true])
+    @SharingActor func leavingViewer(roomEnds: Bool) async throws {
+        let room = try SharingRoom(owner: AttendeeID("alice"))
+        let viewer = try register(in: room)
+        let (id, session) = (viewer.viewer.id, viewer.viewer.session)
+        await #expect(throws: roomEnds ? SharingRoomError.ended : .unknownViewer(id)) {
+            _ = try await room.connect(viewer) { _ in
+                Task { if roomEnds { await room.end() } else { await session.leave() } }
+                while !session.isOver { await Task.yield() }
+                #expect(room.membership(of: id) != nil, "its media have not ended")
+            }
+        }
+    }
+
     @Test("A change of the destination removes the tile of some viewers and adds it for others")
     func destinationMovesLive() async throws {
         let room = try await RoomFixture()
@@ -64,6 +98,7 @@ struct SharingRoomTests {
         _ = await ann.tiles.wait(for: .added)
         _ = await eve.tiles.wait(for: .added)
         #expect(bob.tiles.kinds.isEmpty)
+        await room.sharing.log.wait(count: 1)
         #expect(room.sharing.log.entries == [.didStart])
 
         await room.room.join(design)
@@ -279,6 +314,7 @@ struct SharingRoomTests {
         try await room.room.changeMembership(of: ann.viewer.id, to: .only("design"))
         _ = await ann.tiles.wait(for: .added, count: 2)
         await ann.tiles.waitForPictures()
+        await room.sharing.log.wait(count: 1)
         #expect(room.sharing.log.entries == [.didStart])
         await #expect(throws: SharingRoomError.unknownViewer(7)) {
             try await room.room.changeMembership(of: 7, to: RoomMembership())
@@ -325,6 +361,7 @@ struct SharingRoomTests {
         #expect(eve.viewer.id == 3)
         await eve.tiles.waitForPictures()
         #expect(ann.tiles.kindsButPauses == [.added, .removed])
+        await room.sharing.log.wait(count: 1)
         #expect(room.sharing.log.entries == [.didStart])
         await room.end(eve)
         screen.stop()
@@ -344,6 +381,7 @@ struct SharingRoomTests {
         await waitUntil { await !bob.viewer.session.refusedMedia().isEmpty }
         #expect(await ann.viewer.session.refusedMedia().isEmpty)
         await ann.tiles.waitForPictures()
+        await room.sharing.log.wait(count: 1)
         #expect(room.sharing.log.entries == [.didStart])
         await room.end(ann, bob)
         screen.stop()

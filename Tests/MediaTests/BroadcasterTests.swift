@@ -41,13 +41,16 @@ private func frame(_ seconds: Int) -> VideoFrame {
     return VideoFrame(buffer: buffer, timestamp: .seconds(seconds))
 }
 
-/// A capture that only its observers hear of.
-private final class SilentCapture: CaptureSource, BroadcastingVideoSource {
+/// A capture of video and audio, of which only its observers are notified.
+private final class SilentCapture: CaptureSource, AudioCaptureSource, BroadcastingVideoSource {
     let captureFormat = CaptureFormat(size: PixelSize(width: 2, height: 2), framesPerSecond: 1)
+    let audioFormat = AudioFormat(sampleRate: 48_000, channels: 1)
     let broadcaster = VideoBroadcaster()
 
     func start() {}
     func stop() {}
+    func add(_ sink: any AudioSink) {}
+    func remove(_ sink: any AudioSink) {}
 }
 
 @Suite("VideoBroadcaster")
@@ -66,6 +69,34 @@ struct BroadcasterTests {
             #expect(texts.count == 64)
             #expect(texts.last == "stopped" && texts.dropLast().last?.hasPrefix("failed") == true)
         }
+    }
+
+    @Test("A late reader first gets the start and the interruption of the capture that still hold")
+    func lateReader() async {
+        let capture = SilentCapture()
+        let observers = capture.broadcaster.observers
+        observers.didStart()
+        observers.wasInterrupted(by: .minimized)
+        let during = capture.events
+        observers.interruptionDidEnd(.minimized)
+        let after = capture.events
+        observers.didEnd(error: nil)
+        let restarted = capture.events
+        observers.didStart()
+        observers.didEnd(error: nil)
+        let started = ["started", "stopped"]
+        let interrupted = ["started", "interrupted", "interruptionEnded", "stopped"]
+        let cases = [(during, interrupted), (after, started), (restarted, started)]
+        for (events, expected) in cases {
+            var names: [String] = []
+            for await event in events { names.append(String("\(event)".prefix { $0.isLetter })) }
+            #expect(names == expected)
+        }
+    }
+
+    @Test("The events of a source that is never started end when it is released", .timeLimit(.minutes(1)))
+    func releasedSource() async {
+        for await event in SilentCapture().events { Issue.record("\(event)") }
     }
 
     @Test("Every sink gets every frame once, also if it is added twice")

@@ -2,6 +2,7 @@ import RTCShareContentShare
 import RTCShareLocks
 import RTCShareMedia
 import TestSupport
+import Testing
 
 @testable import rtcshare
 
@@ -72,6 +73,45 @@ func settle() async {
     await withCheckedContinuation { continuation in SharingActor.post { continuation.resume() } }
 }
 
+extension RunningShare {
+    /// Handles the occurrences that were reported up to now, as the loop of a share does, until one ends the share.
+    /// Returns the effects as text, and passes each occurrence to `note`.
+    func handle(
+        _ occurrences: AsyncStream<Share.Occurrence>, _ note: (Share.Occurrence) -> Void = { _ in }
+    ) async -> [String] {
+        await settle()
+        events.yield(.statusDue)
+        var effects: [String] = []
+        for await occurrence in occurrences {
+            if case .statusDue = occurrence { break }
+            note(occurrence)
+            if effects.last != "end" { effects += await self.effects(of: occurrence).map(ShareCourseTests.words) }
+        }
+        return effects
+    }
+}
+
+extension OpenedSources {
+    /// Returns sources with this content, and with fakes of the audio sources.
+    static func fakes(_ content: FakeSource, hasMicrophone: Bool = true) throws -> OpenedSources {
+        var fakes = try OpenedSources(
+            SourceSelection(
+                source: SourceSpecification("test:320x180@5"), audio: [.none], microphone: AudioSpecification.none),
+            maximumFrameRate: 30)
+        fakes.content = Content(source: content, specification: "1", canWait: false)
+        fakes.audio = [Sound(source: FakeSound(), specification: "sound")]
+        if hasMicrophone { fakes.microphone = Sound(source: FakeSound(), specification: "microphone") }
+        return fakes
+    }
+}
+
+extension ServeCommand {
+    /// Returns the command with these options.
+    static func parsed(_ options: [String] = []) throws -> ServeCommand {
+        try #require(RTCShareCommand.parsed(["serve"] + options, environment: [:]) as? ServeCommand)
+    }
+}
+
 /// An audio source without samples.
 final class FakeSound: AudioCaptureSource {
     let audioFormat = AudioFormat(sampleRate: 48_000, channels: 1)
@@ -124,6 +164,7 @@ final class FakeOpener: Sendable {
         func captureDidStop() { isRunning.withLock { $0 = false } }
     }
 
+    var isContentSent = false
     private(set) var shown: (any VideoSource)?
     /// Whether the shown source is delayed while the encoder is busy.
     private(set) var canShownWait = false

@@ -72,9 +72,6 @@ struct RunningShareTests {
         /// The occurrences that the share has reported. They are complete after it is finished.
         private(set) var occurrences: [Share.Occurrence] = []
 
-        private static let options = try? (RTCShareCommand.parsed(["serve"], environment: [:]) as? ServeCommand)?
-            .sharing
-
         init(
             _ content: FakeSource = FakeSource("1"), capturing: Bool = true, hasMicrophone: Bool = true,
             hasBegun: Bool = true
@@ -82,19 +79,9 @@ struct RunningShareTests {
             let (output, time) = (FakeOutput(), VirtualTime())
             (self.content, self.output, self.time) = (content, output, time)
             opened = [content]
-            var fakes = try OpenedSources(
-                SourceSelection(
-                    source: SourceSpecification("test:320x180@5"), audio: [.none],
-                    microphone: AudioSpecification.none),
-                maximumFrameRate: 30)
-            fakes.content = OpenedSources.Content(source: content, specification: "1", canWait: false)
-            fakes.audio = [OpenedSources.Sound(source: FakeSound(), specification: "sound")]
-            if hasMicrophone {
-                fakes.microphone = OpenedSources.Sound(source: FakeSound(), specification: "microphone")
-            }
             share = RunningShare(
-                room: try SharingRoom(owner: AttendeeID("alice")), sources: fakes,
-                options: try #require(Self.options),
+                room: try SharingRoom(owner: AttendeeID("alice")),
+                sources: try .fakes(content, hasMicrophone: hasMicrophone), options: try ServeCommand.parsed().sharing,
                 inviting: RunningShare.Inviting(
                     media: [.content, .camera], configuration: Connection.Configuration(), policy: nil),
                 events: events.continuation, output: output,
@@ -112,9 +99,7 @@ struct RunningShareTests {
             case .resume: return try await share.resume()
             case .replace: try await replace(with: FakeSource("\(opened.count + 1)"))
             case .sourceEnds:
-                content.end()
-                await settle()
-                (hasEnded, ends) = (true, ends + 1)
+                await endContent()
             case .slateTimeEnds:
                 time.advance(by: .seconds(2))
                 await share.slateMuting?.value
@@ -123,6 +108,18 @@ struct RunningShareTests {
                 _ = try share.mute(.all, isMuted)
             }
             return nil
+        }
+
+        /// Ends the content's capture.
+        func endContent() async {
+            content.end()
+            await settle()
+            (hasEnded, ends) = (true, ends + 1)
+        }
+
+        /// Handles the occurrences up to now, and returns their effects.
+        func handleOccurrences() async -> [String] {
+            await share.handle(events.stream) { occurrences.append($0) }
         }
 
         func replace(with source: FakeSource, canWait: Bool = false) async throws {
@@ -153,6 +150,11 @@ struct RunningShareTests {
             return before + [output.view, "muted \(output.isAudioMuted)"] + runningSources.sorted()
         }
 
+        /// The effects of the end of content that is shown, but not sent.
+        static let end = ["The share has ended: its source has ended.", "end"]
+        /// The effect of the end of content during a pause.
+        static let loss = "The share stays paused: the source has ended.|Try: rtcshare switch SPEC"
+
         /// Adds a source that a request can open.
         func add(_ source: FakeSource, canWait: Bool = false, gate: Gate? = nil) throws -> SourceSpecification {
             opened.append(source)
@@ -171,6 +173,8 @@ struct RunningShareTests {
             }
             let notice = try await perform(event)
             #expect(notice == RunningShareTests.notices[situation]?[event], "\(story)")
+            let reports = event != .sourceEnds ? [] : situation == .live ? Self.end : [Self.loss]
+            #expect(await handleOccurrences() == reports, "\(story)")
             let next = RunningShareTests.table[situation]?[event] ?? situation
             if event == .replace {
                 if next == .keeping, situation == .held { kept = content }
@@ -386,10 +390,62 @@ struct RunningShareTests {
     @Test("A source that ends while it is rejected does not end the share")
     func endOfRejected() async throws {
         let stage = try await Stage()
-        let next = FakeSource("2", start: .ends)
-        await #expect(throws: CommandFailure.self) { try await stage.replace(with: next) }
+        let next = FakeSource("2")
+        stage.output.whileShowingNext { next.end() }
+        stage.output.refuseNext()
+        await #expect(throws: FakeOutput.Refusal.self) { try await stage.replace(with: next) }
+        await stage.share.runner.finish()
+        #expect(await stage.handleOccurrences().isEmpty)
         #expect(stage.share.captureEnd == nil && stage.output.view == "1")
         #expect(await stage.finish() == 0)
+    }
+
+    /// The changes that show another source or a slate, in each situation.
+    nonisolated static let shows: [(Situation, Event)] = [
+        (.live, .pauseWithSlate), (.held, .pauseWithSlate), (.keeping, .pauseWithSlate), (.keeping, .resume),
+        (.slate, .resume), (.sharpSlate, .resume), (.live, .replace),
+    ]
+
+    @Test("The end of content during a change has one report, by the result of the change", arguments: shows, 0..<4)
+    func endDuringChange(show: (Situation, Event), variant: Int) async throws {
+        let (situation, event) = show
+        let (isRejected, isHandledInBetween) = (variant & 1 == 1, variant & 2 == 2)
+        let stage = try await Stage()
+        let way = try #require(Self.ways.first { $0.0 == situation }).1
+        for (index, step) in way.enumerated() { try await stage.follow(step, Array(way[...index])) }
+        stage.output.whileShowingNext {
+            await stage.endContent()
+            if isHandledInBetween { #expect(await stage.handleOccurrences().isEmpty) }
+        }
+        if isRejected {
+            stage.output.refuseNext()
+            await #expect(throws: FakeOutput.Refusal.self) { try await stage.perform(event) }
+        } else {
+            #expect(try await stage.perform(event) == nil)
+        }
+        await stage.share.runner.finish()
+        let isReplaced = event == .replace && !isRejected
+        let reports = isReplaced ? [] : stage.share.content.isPaused ? [Stage.loss] : Stage.end
+        #expect(await stage.handleOccurrences() == reports)
+        _ = await stage.finish()
+    }
+
+    @Test("The end of content that nobody is sent ends the share, and otherwise its last frames have ten seconds")
+    func unreportedEnd() async throws {
+        let stage = try await Stage()
+        stage.output.isContentSent = true
+        await stage.endContent()
+        #expect(await stage.handleOccurrences().isEmpty)
+        for _ in 1..<ShareCourse.mostSecondsToEnd {
+            #expect(await stage.share.effects(of: .course(.second)).isEmpty)
+        }
+        #expect(await stage.share.effects(of: .course(.second)).count == 2)
+        try await stage.replace(with: FakeSource("2"))
+        #expect(await stage.share.effects(of: .course(.second)).isEmpty)
+        stage.output.isContentSent = false
+        (stage.share.content.current.source as? FakeSource)?.end()
+        #expect(await stage.handleOccurrences() == Stage.end)
+        _ = await stage.finish()
     }
 
     @Test("A share without viewers can't be paused, but its source can be replaced")
@@ -530,7 +586,7 @@ struct RunningShareTests {
             #expect(stage.share.captureEnd == nil)
         }
         try await stage.replace(with: FakeSource("2"))
-        #expect(stage.share.content.end == nil && stage.share.captureEnd == nil)
+        #expect(await stage.handleOccurrences().isEmpty)
         _ = await stage.finish()
     }
 
@@ -801,13 +857,28 @@ struct RunningShareTests {
         stage.output.whileStartingNextCamera { await WorkerThread.run(named: "test") { isStarting.pass() } }
         async let answer = stage.share.answer(.camera(specification))
         await waitUntil { isStarting.isReached }
-        #expect(await stage.share.effects(of: .captureEnded(first.observer)).count == 1)
+        await WorkerThread.run(named: "test") { first.source.stop() }
+        #expect(await stage.handleOccurrences().isEmpty)
         await waitUntil { !stage.share.sourceTurns.waiting.isEmpty }
         isStarting.open()
         #expect(await answer.reason == nil)
         await stage.share.sourceTurns.run {}
+        #expect(await stage.handleOccurrences().isEmpty)
         let second = try #require(stage.share.camera)
         #expect(second.observer !== first.observer && stage.output.camera === second.source)
+        _ = await stage.finish()
+    }
+
+    @Test("The end of a camera is reported after the camera is removed")
+    func cameraEnd() async throws {
+        let stage = try await Stage()
+        try await stage.share.change(camera: CameraSpecification("test:320x180@5"))
+        let camera = try #require(stage.share.camera)
+        await WorkerThread.run(named: "test") { camera.source.stop() }
+        #expect(await stage.handleOccurrences().isEmpty)
+        await waitUntil { stage.share.cameraStatus == nil }
+        #expect(stage.output.camera == nil)
+        #expect(await stage.handleOccurrences() == ["The camera has ended. The share continues without it."])
         _ = await stage.finish()
     }
 
@@ -832,9 +903,9 @@ struct RunningShareTests {
         #expect(first.isStarted && stage.output.camera === first.source)
         try await stage.share.change(camera: specification)
         let second = try #require(stage.share.camera)
-        await stage.share.removeCamera(of: first.observer)
+        #expect(await !stage.share.removeCamera(of: first.observer))
         #expect(second.observer !== first.observer && stage.output.camera === second.source)
-        await stage.share.removeCamera(of: second.observer)
+        #expect(await stage.share.removeCamera(of: second.observer))
         #expect(stage.share.camera == nil && stage.output.camera == nil)
         try await stage.share.change(camera: specification)
         try await stage.share.change(camera: .none)

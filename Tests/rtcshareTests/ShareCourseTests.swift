@@ -141,7 +141,7 @@ import Testing
 
     private static let paused = Situation(isPaused: true, lossDuringPause: loss)
     private static let endedUnseen = Situation(captureEnd: .success(()))
-    private static let endedSeen = Situation(captureEnd: .success(()), isAnyConnected: true)
+    private static let endedSeen = Situation(captureEnd: .success(()), isContentSent: true)
 
     static let sources: [Row] = Kind.allCases.flatMap { kind in
         [
@@ -177,7 +177,7 @@ import Testing
         ]
     }
 
-    private static func words(for effect: ShareCourse.Effect) -> String {
+    static func words(for effect: ShareCourse.Effect) -> String {
         switch effect {
         case .say(let lines): lines.joined(separator: "|")
         case .consume: "consume"
@@ -202,6 +202,20 @@ import Testing
         var course = kind.course(isRecording: true)
         for event in [Event.captureEnded, .second] { #expect(course.receive(event, in: Self.endedUnseen).isEmpty) }
         #expect(course.receive(.sourceEnded(nil), in: Self.endedUnseen).map(Self.words) == [Self.ended, "end"])
+    }
+
+    @Test(
+        "A share whose capture has ended ends after ten seconds if the encoder does not report the end",
+        arguments: Kind.allCases, [false, true])
+    func unreportedEnd(kind: Kind, isRecording: Bool) {
+        var course = kind.course(isRecording: isRecording)
+        let end = isRecording ? Self.endedUnseen : Self.endedSeen
+        // Another source replaces the first one that ends.
+        for situation in [Situation(), end] {
+            for _ in 1..<ShareCourse.mostSecondsToEnd { #expect(course.receive(.second, in: end).isEmpty) }
+            #expect(course.receive(.captureEnded, in: end).isEmpty)
+            #expect(course.receive(.second, in: situation).isEmpty == (situation.captureEnd == nil))
+        }
     }
 
     @Test("Only shares for invited viewers end with the last viewer", arguments: Kind.allCases)

@@ -1,11 +1,11 @@
-import RTCShareLocks
+internal import RTCShareLocks
 public import RTCShareMedia
 
 /// Captures the video of a camera through PipeWire, with the content hint `motion`.
 ///
 /// You can change the camera at any time. If a camera disappears or stops, the source waits for it: it is muted until
-/// then, and notifies observers (``CaptureInterruption/cameraUnavailable(reason:)``). If a camera has never sent a frame, the
-/// source ends. While the source has no sinks it releases the camera.
+/// then, and notifies observers (``CaptureInterruption/cameraUnavailable(reason:)``). If a camera has never sent a
+/// frame, the source ends. While the source has no sinks, it releases the camera.
 ///
 /// Frames are I420, in the format that is nearest to the requested one. If another program uses the camera already,
 /// they are in its current format.
@@ -105,38 +105,6 @@ public final class CameraSource: CaptureSource, BroadcastingVideoSource {
 
     /// Stops capture and notifies the sinks.
     public func stop() { thread.stop() }
-}
-
-/// The camera in use, with its format.
-struct CameraState {
-    private(set) var device: CameraDevice
-    /// The formats in order of preference.
-    private(set) var formats: [CameraFormat]
-    /// The current format, or the first of those.
-    private(set) var format: CameraFormat
-    /// The number of changes so far.
-    private(set) var generation = 0
-    var isTorchEnabled = false
-    /// Whether the camera is in use now.
-    var isRunning = false
-
-    init(_ device: CameraDevice, _ formats: [CameraFormat]) {
-        (self.device, self.formats, format) = (device, formats, formats[0])
-    }
-
-    /// Changes to another camera or format.
-    mutating func use(_ device: CameraDevice, _ formats: [CameraFormat]) {
-        (self.device, self.formats, format) = (device, formats, formats[0])
-        generation += 1
-    }
-
-    /// Updates the same camera after a search.
-    mutating func found(_ device: CameraDevice, _ formats: [CameraFormat]) {
-        (self.device, self.formats) = (device, formats)
-    }
-
-    /// Sets the camera's current format.
-    mutating func gives(_ format: CameraFormat) { self.format = format }
 }
 
 extension CaptureFormat {

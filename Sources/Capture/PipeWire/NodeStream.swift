@@ -49,7 +49,7 @@ final class NodeStream: Sendable {
         pipewire_video_close(handle)
     }
 
-    fileprivate func locked<Result, Failure>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+    func locked<Result, Failure>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         pipewire_video_lock(handle)
         defer { pipewire_video_unlock(handle) }
         return try body()
@@ -91,49 +91,12 @@ final class NodeStream: Sendable {
     }
 
     /// Returns whether a frame's memory still exists. Needs the lock.
-    fileprivate func has(_ picture: pipewire_picture) -> Bool {
+    func has(_ picture: pipewire_picture) -> Bool {
         withUnsafePointer(to: picture) { pipewire_video_has(handle, $0) }
     }
 
-    fileprivate func giveBack(_ picture: pipewire_picture) {
+    func giveBack(_ picture: pipewire_picture) {
         locked { withUnsafePointer(to: picture) { pipewire_video_give_back(handle, $0) } }
-    }
-}
-
-/// A frame of a PipeWire node, in the node's memory, which is given back when this is released.
-final class NodePicture {
-    private let picture: pipewire_picture
-    private let stream: NodeStream
-    /// The frame of a desktop.
-    let content: CastContent
-    /// The frame's format, of a camera; nil for a desktop.
-    let cameraFormat: CameraFormat?
-
-    fileprivate init(
-        _ picture: pipewire_picture, _ format: pipewire_video_format, _ camera: pipewire_camera_format,
-        of stream: NodeStream
-    ) {
-        self.picture = picture
-        self.stream = stream
-        content = CastContent(picture, format)
-        cameraFormat = camera.width > 0 ? CameraFormat(camera) : nil
-    }
-
-    deinit {
-        stream.giveBack(picture)
-    }
-
-    /// Calls `body` while its memory can't be removed. Returns nil if it was removed, as after a change of the format.
-    func withMemory<Result>(_ body: () throws(CaptureError) -> Result) throws(CaptureError) -> Result? {
-        try stream.locked { () throws(CaptureError) in stream.has(picture) ? try body() : nil }
-    }
-
-    /// The frame of a camera, and the bytes from row to row: zero if the camera does not report that. Nil if there is
-    /// no frame.
-    var bytes: (UnsafeRawBufferPointer, stride: Int)? {
-        picture.bytes.map {
-            (UnsafeRawBufferPointer(start: $0, count: Int(picture.byte_count)), Int(picture.stride))
-        }
     }
 }
 
@@ -141,7 +104,7 @@ extension CastContent {
     /// The maximum number of rectangles that a node reports for one frame.
     private static let mostParts = 16
 
-    fileprivate init(_ picture: pipewire_picture, _ format: pipewire_video_format) {
+    init(_ picture: pipewire_picture, _ format: pipewire_video_format) {
         var damage: [PixelRectangle]?
         if picture.has_damage {
             var parts = [pipewire_rectangle](repeating: pipewire_rectangle(), count: Self.mostParts)

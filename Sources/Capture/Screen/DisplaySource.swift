@@ -7,9 +7,9 @@ public import RTCShareMedia
 /// Each change results in a frame at once, but not more often than the frame rate allows. The frame has the changed
 /// parts, and the time at which the server returned its pixels. An idle screen sends no frames. If a screen or output
 /// changes its size, later frames have the new size. While an output is off, or a region is beyond the screen, the
-/// source is muted, and observers are notified (``CaptureInterruption/displayUnavailable(reason:)``). It resumes afterwards.
-/// Widths and heights are even: an odd last column or row is cut. Everything on the screen is visible, including a
-/// program's own overlays, which no X server excludes. A ``WindowSource`` captures a window without them.
+/// source is muted, and observers are notified (``CaptureInterruption/displayUnavailable(reason:)``). It resumes
+/// afterwards. Widths and heights are even: an odd last column or row is cut. Everything on the screen is visible,
+/// including a program's own overlays, which no X server excludes. A ``WindowSource`` captures a window without them.
 public final class DisplaySource: CaptureSource, BroadcastingVideoSource {
     /// The part of a screen to share.
     public enum Area: Sendable, Hashable {

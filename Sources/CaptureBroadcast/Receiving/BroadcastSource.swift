@@ -1,5 +1,4 @@
 public import FoundationEssentials
-internal import Glibc
 import RTCShareCapture
 public import RTCShareMedia
 import Synchronization
@@ -70,57 +69,4 @@ public final class BroadcastSource: CaptureSource, BroadcastingVideoSource {
 
     /// Stops capture, and notifies the capturing process that it is not needed any more.
     public func stop() { thread.stop() }
-}
-
-/// An observer of the connections of capturing processes, which is called sequentially.
-public protocol BroadcastObserver: AnyObject, Sendable {
-    /// Called when a capturing process was admitted; its frames follow.
-    func broadcastDidStart(transport: BroadcastTransport)
-    /// Called when the connection of the capturing process ended; `reason` is for people. Another can connect.
-    func broadcastDidFinish(reason: String)
-    /// Called when a process was not admitted.
-    func broadcastDidFail(error: BroadcastError)
-}
-
-extension BroadcastObserver {
-    /// Does nothing.
-    public func broadcastDidStart(transport: BroadcastTransport) {}
-    /// Does nothing.
-    public func broadcastDidFinish(reason: String) {}
-    /// Does nothing.
-    public func broadcastDidFail(error: BroadcastError) {}
-}
-
-/// The audio of a ``BroadcastSource``, which is sent while it is started.
-public final class BroadcastAudioSource: AudioCaptureSource, BroadcastingAudioSource {
-    /// The usual format of capturing processes. Each block has its own.
-    public let audioFormat: AudioFormat
-    /// The sinks and observers.
-    public let broadcaster = AudioBroadcaster()
-    private let isStarted = Atomic(false)
-
-    init(_ format: AudioFormat) {
-        audioFormat = format
-    }
-
-    /// Starts the delivery of blocks.
-    public func start() throws {
-        if !isStarted.exchange(true, ordering: .relaxed) { broadcaster.start() }
-    }
-
-    /// Stops the delivery of blocks.
-    public func stop() { end(error: nil) }
-
-    func receive(_ frame: AudioFrame) {
-        guard isStarted.load(ordering: .relaxed) else { return }
-        broadcaster.isMuted = false
-        broadcaster.send(frame)
-    }
-
-    /// Mutes the audio, because none arrives for now.
-    func pause() { broadcaster.isMuted = true }
-
-    func end(error: (any Error)?) {
-        if isStarted.exchange(false, ordering: .relaxed) { broadcaster.end(error: error) }
-    }
 }

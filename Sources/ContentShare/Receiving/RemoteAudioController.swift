@@ -29,7 +29,7 @@ public struct RemoteAudio: Sendable, Hashable {
     private var nextID = 1
     private var hasEnded = false
     /// The readers of ``updates``.
-    private let readers = ObserverList<ConnectionEvents<Newest<[RemoteAudio]>>>()
+    private let readers = ObserverList<PendingEvents<Newest<[RemoteAudio]>>>()
     private nonisolated let observers = ObserverList<any RemoteAudioObserver>()
 
     nonisolated init() {}
@@ -45,10 +45,10 @@ public struct RemoteAudio: Sendable, Hashable {
     /// The audio streams that have started, oldest first.
     public var streams: [RemoteAudio] { present.values.map(\.state).sorted { $0.audioID < $1.audioID } }
 
-    /// The present audio, and the audio after each change of it, until the session is over. Each call gives a sequence of its
-    /// own, for one reader. A slow reader gets only the newest.
+    /// The current audio streams, and the streams after each change, until the session ends. Each call returns a new
+    /// sequence, for one reader. A slow reader gets only the newest streams.
     public var updates: some AsyncSequence<[RemoteAudio], Never> & Sendable {
-        let reader = ConnectionEvents<Newest<[RemoteAudio]>>()
+        let reader = PendingEvents<Newest<[RemoteAudio]>>()
         reader.append(Newest(value: streams))
         if hasEnded { reader.finish() } else { readers.add(reader) }
         return reader.stream.map(\.value)

@@ -24,7 +24,7 @@ internal import RTCShareWireFormat
     /// The recorders of all tiles.
     private var recordings: [RecordingSource] = []
     /// The readers of ``updates``.
-    private let readers = ObserverList<ConnectionEvents<Newest<[VideoTileState]>>>()
+    private let readers = ObserverList<PendingEvents<Newest<[VideoTileState]>>>()
     private var hasEnded = false
     private nonisolated let observers = ObserverList<any VideoTileObserver>()
 
@@ -44,7 +44,7 @@ internal import RTCShareWireFormat
     /// The current tiles, and the tiles after each change, until the session ends. Each call returns a new sequence,
     /// for one reader. A slow reader gets only the newest tiles.
     public var updates: some AsyncSequence<[VideoTileState], Never> & Sendable {
-        let reader = ConnectionEvents<Newest<[VideoTileState]>>()
+        let reader = PendingEvents<Newest<[VideoTileState]>>()
         reader.append(Newest(value: tiles))
         if hasEnded { reader.finish() } else { readers.add(reader) }
         return reader.stream.map(\.value)

@@ -3,7 +3,6 @@ public import RTCSharePeerConnection
 package import RTCShareSDP
 public import RTCShareStreams
 public import RTCShareTransport
-package import RTCShareWireFormat
 
 /// A room in which one attendee shares content to viewers, each on its own connection.
 ///
@@ -32,7 +31,8 @@ package import RTCShareWireFormat
     private let audience = RoomAudience()
     private var members: [Int: Member] = [:]
     private var viewersSoFar = 0
-    private var hasEnded = false
+    /// Whether ``end()`` was called.
+    package private(set) var hasEnded = false
 
     /// A viewer. The audience has its membership.
     private struct Member {
@@ -105,11 +105,18 @@ package import RTCShareWireFormat
         announcing announced: Set<SharedMedia>, sending media: Set<SharedMedia>,
         configuration: Connection.Configuration, membership: RoomMembership
     ) async throws -> RoomViewer {
-        let connection = try Connection(
-            unopenedAs: .offerer, identity: LocalIdentity(media: SharedMedia.kinds(announced, of: owner)),
-            configuration: onPort(configuration))
+        let connection = try await connection(offering: announced, configuration: configuration)
         let pending = try register(connection, sending: media, membership: membership)
         return try await connect(pending) { try await connection.begin(with: $0) }.viewer
+    }
+
+    @concurrent
+    private nonisolated func connection(
+        offering media: Set<SharedMedia>, configuration: Connection.Configuration
+    ) async throws -> Connection {
+        try Connection(
+            unopenedAs: .offerer, identity: LocalIdentity(media: SharedMedia.kinds(media, of: owner)),
+            configuration: onPort(configuration))
     }
 
     private nonisolated func onPort(_ configuration: Connection.Configuration) -> Connection.Configuration {
@@ -208,20 +215,32 @@ package import RTCShareWireFormat
 
     /// Calls `body`, which opens the streams on the viewer's connection in the inactive state. After that, the viewer
     /// is sent the media that the audience allows at that time. The connection is closed if `body` throws.
-    private func connect<Result>(
+    func connect<Result>(
         _ pending: PendingViewer, by body: ([StreamOpening]) async throws -> Result
     ) async throws -> (viewer: RoomViewer, result: Result) {
         let (id, session) = (pending.viewer.id, pending.viewer.session)
         do {
             let result = try await body(pending.openings)
-            guard let membership = membership(of: id) else { throw SharingRoomError.unknownViewer(id) }
+            // Viewers who leave are members until their media have ended.
+            guard !session.isOver, let membership = membership(of: id) else {
+                throw SharingRoomError.unknownViewer(id)
+            }
             contentShare.activate(session.connection)
             own.activate(session.connection)
             return (RoomViewer(id: id, membership: membership, session: session), result)
         } catch {
-            let hasLeft = members[id] == nil
+            // An opening that fails closes the connection, which ends the session, too: its reason is kept.
+            let hasLeft = session.isOver && Self.isEnd(error)
             await session.leave()
             throw hasEnded ? SharingRoomError.ended : hasLeft ? SharingRoomError.unknownViewer(id) : error
+        }
+    }
+
+    /// Returns whether an error has no other reason than the end of a connection.
+    private static func isEnd(_ error: any Error) -> Bool {
+        switch error {
+        case PeerConnectionError.ended, ContentShareError.ended, is CancellationError: true
+        default: false
         }
     }
 
@@ -373,63 +392,9 @@ package import RTCShareWireFormat
         hasEnded = true
         own.end()
         contentShare.end(.ok)
+        reportChange()
         await withDiscardingTaskGroup { group in
             for viewer in members.values { group.addTask { await viewer.session.leave() } }
-        }
-    }
-}
-
-/// A viewer in a room whose connection is not open yet.
-package struct PendingViewer: Sendable {
-    package let viewer: RoomViewer
-    /// The closures that open the streams on its connection.
-    let openings: [StreamOpening]
-}
-
-/// A viewer in a room.
-public struct RoomViewer: Sendable, Identifiable {
-    /// The viewer's number in the room. It is never reused.
-    public let id: Int
-    /// The parts of the room to which the viewer belongs.
-    public let membership: RoomMembership
-    /// The owner's session with the viewer, for descriptions and statistics.
-    public let session: AttendeeSession
-}
-
-/// The reason why a request to a room failed. The room has not changed.
-public enum SharingRoomError: Error, Hashable, Sendable {
-    /// The room has ended.
-    case ended
-    /// The owner has not joined this subgroup.
-    case notJoined(Subgroup)
-    /// The owner shares to this subgroup.
-    case sharingTo(Subgroup)
-    /// A viewer would be neither in the main room nor in a subgroup.
-    case nowhere
-    /// There is no viewer with this number, or the viewer has left.
-    case unknownViewer(Int)
-    /// The room has the maximum number of viewers.
-    case tooManyViewers(limit: Int)
-}
-
-extension SharingRoomError: CustomStringConvertible {
-    /// The failure with its reason and its remedy.
-    public var description: String { explanation.text }
-}
-
-extension SharingRoomError: ExplainedError {
-    /// The problem, and separately its remedy.
-    package var explanation: Explanation {
-        switch self {
-        case .ended: Explanation("the room has ended", remedy: "make a new one")
-        case .notJoined(let subgroup): Explanation("you are not in the subgroup \(subgroup)", remedy: "join it first")
-        case .sharingTo(let subgroup):
-            Explanation(
-                "can't leave \(subgroup) while you share to it", remedy: "change the destination, or stop the share")
-        case .nowhere:
-            Explanation("a viewer must be in the main room or in a subgroup", remedy: "name one of them")
-        case .unknownViewer(let viewer): "no viewer \(viewer)"
-        case .tooManyViewers(let limit): "the room is full: \(limit) viewers are allowed"
         }
     }
 }

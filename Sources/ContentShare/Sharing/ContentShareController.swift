@@ -27,7 +27,7 @@ internal import RTCShareWireFormat
     /// A closure that is called when a share starts or ends, and when its video is muted or unmuted.
     private let onChange: @SharingActor () -> Void
     /// The readers of ``events``.
-    private let readers = ObserverList<ConnectionEvents<ContentShareEvent>>()
+    private let readers = ObserverList<PendingEvents<ContentShareEvent>>()
     /// The events since the last start, the newest of each kind.
     private var newest: [ContentShareEvent] = []
     /// Whether the latest event of a mute was that of a muted video.
@@ -67,11 +67,12 @@ internal import RTCShareWireFormat
 
     deinit { readers.forEach { $0.finish() } }
 
-    /// The events of the share since its last start, and those that follow, until its connection or room is over. Each start
-    /// and each stop that did not throw ends in ``ContentShareEvent/started`` or ``ContentShareEvent/stopped(_:)``. Each call
-    /// gives a sequence of its own, for one reader. A slow reader gets only the newest of each kind.
+    /// The events of the share since its last start, and those that follow, until its connection or room is over. Each
+    /// start and stop that did not throw results in ``ContentShareEvent/started`` or
+    /// ``ContentShareEvent/stopped(_:)``. Each call returns a new sequence, for one reader. A slow reader gets only the
+    /// newest event of each kind.
     public var events: some AsyncSequence<ContentShareEvent, Never> & Sendable {
-        let reader = ConnectionEvents<ContentShareEvent>()
+        let reader = PendingEvents<ContentShareEvent>()
         newest.forEach(reader.append)
         if phase.hasEnded { reader.finish() } else { readers.add(reader) }
         return reader.stream
@@ -79,6 +80,9 @@ internal import RTCShareWireFormat
 
     /// Whether content is shared, or about to be.
     public var isSharing: Bool { phase.isActive }
+
+    /// Whether any viewer is sent the video.
+    package var hasViewer: Bool { video?.hasViewer == true }
 
     /// Notifies `observer` of the share from now on.
     public nonisolated func add(observer: any ContentShareObserver) { observers.add(observer) }
@@ -130,7 +134,7 @@ internal import RTCShareWireFormat
         let video = try madeVideo(parameters)
         if isRefused, !phase.hasBegun { throw .refusedByPeer }
         let now = Duration.nanoseconds(MonotonicClock.now.nanoseconds)
-        if video.hasViewer { phase.connected(now: now) }
+        if hasViewer { phase.connected(now: now) }
         let captured = (source as? VideoTrack)?.source ?? source
         let rate = (captured as? any CaptureSource)?.captureFormat.framesPerSecond
         let event = try phase.start(
@@ -251,7 +255,7 @@ internal import RTCShareWireFormat
     }
 
     /// Returns the statistics of the content that a connection is sent.
-    func videoStatistics(of connection: Connection) async -> PipelineStatistics? {
+    func videoStatistics(of connection: Connection) async -> EncodingStatistics? {
         await video?.statistics(of: connection)
     }
 
@@ -416,7 +420,7 @@ internal import RTCShareWireFormat
 
     /// Updates the phase for the presence of a viewer.
     private func viewersDidChange() {
-        guard video?.hasViewer == true else {
+        guard hasViewer else {
             if isRefused, let event = phase.refused() {
                 silence()
                 tell(event)

@@ -159,7 +159,7 @@ internal import RTCShareTransport
     }
 
     /// Returns the statistics of the camera's video that a connection is sent.
-    func videoStatistics(of connection: Connection) async -> PipelineStatistics? {
+    func videoStatistics(of connection: Connection) async -> EncodingStatistics? {
         await camera?.statistics(of: connection)
     }
 

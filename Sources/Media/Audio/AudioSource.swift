@@ -24,23 +24,13 @@ public protocol AudioSource: AnyObject, Sendable {
 }
 
 /// A source that must be started: a microphone, a file, a generator. It runs on a thread of its own.
-public protocol AudioCaptureSource: AudioSource {
+public protocol AudioCaptureSource: AudioSource, ObservableCapture {
     /// The format of the blocks, known when the source is open.
     var audioFormat: AudioFormat { get }
     /// Starts the delivery of blocks.
     func start() throws
     /// Stops capture, and returns when its thread has ended. You can call it at any time, more than once.
     func stop()
-    /// Adds an observer of capture.
-    func add(observer: any CaptureSourceObserver)
-    /// Removes an observer.
-    func remove(observer: any CaptureSourceObserver)
-}
-
-extension AudioCaptureSource {
-    /// The events of the capture from now on, up to its end. Each call gives a sequence of its own, for one reader; for a slow
-    /// one, the newest are kept.
-    public var events: AsyncStream<CaptureEvent> { CaptureEvent.stream { add(observer: $0) } }
 }
 
 /// The format of an audio source.

@@ -1,15 +1,16 @@
 internal import RTCShareWireFormat
 
-/// The heuristics of the encoder, each with a name by which it can be left out. The article of `VideoCoding` shows what each
-/// of them gains at a real receiver.
+/// The heuristics of the encoder, each with a name by which it can be left out. The article of `VideoCoding` shows the
+/// gain of each one at a real receiver.
 package struct EncoderHeuristics: NamedOptionSet, Hashable, Sendable {
     package let rawValue: UInt32
 
     package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// Fewer or smaller frames while bits or processor time are short. Without it, frames wait for their bits and are coarse.
+    /// Fewer or smaller frames while bits or processor time are short. Without it, frames wait for their bits and are
+    /// coarse.
     package static let qualityGovernor = EncoderHeuristics(rawValue: 1 << 0)
-    /// A page that would take long is blurred first, and then sharpened part by part. Without it, the page takes its time.
+    /// A page that would take long is blurred first, and then sharpened part by part. Without it, it arrives late.
     package static let pictureSharpening = EncoderHeuristics(rawValue: 1 << 1)
     /// libvpx searches farther for motion where that pays. Without it, the search has one range.
     package static let motionSearch = EncoderHeuristics(rawValue: 1 << 2)

@@ -11,8 +11,8 @@ public struct VideoEncodingParameters: Sendable, Hashable {
     public var maxSize: PixelSize?
     /// The kind of the video; nil follows the hint of the source.
     public var contentHint: ContentHint?
-    /// Whether small changes and scrolling are encoded by this library's own frames, which any VP8 decoder reads. If it is
-    /// false, libvpx encodes every frame, which takes several times the CPU for typing and scrolling. Nil is true.
+    /// Whether small changes and scrolling are encoded by this library's own frames, which any VP8 decoder reads. If it
+    /// is false, libvpx encodes every frame, which takes several times the CPU for typing and scrolling. Nil is true.
     public var usesPartialUpdates: Bool?
     /// The heuristics of the encoder that are used.
     package var heuristics = EncoderHeuristics.all

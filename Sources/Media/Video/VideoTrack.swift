@@ -45,11 +45,11 @@ public final class VideoTrack: VideoSource {
         set { outlet.isEnabled = newValue }
     }
 
-    /// Whether the track gives no frames: it is paused, or its source holds them back (W3C mediacapture-streams: `muted`).
-    /// Viewers keep the last picture and are shown that the track is paused.
+    /// Whether the track sends no frames: it is paused, or its source is muted (W3C mediacapture-streams: `muted`).
+    /// Viewers keep the last frame, and see that the track is paused.
     public var isMuted: Bool { broadcaster.isMuted }
 
-    /// Whether the program holds frames back. A source that holds its own back keeps doing so.
+    /// Whether the program has paused the track. This does not change whether its source is muted.
     public var isPaused: Bool {
         get { mute.isPaused }
         set { mute.setPaused(newValue, reported: { broadcaster.isMuted }, notify: notify(isMuted:)) }

@@ -1,5 +1,5 @@
-/// The counts of a connection: the dictionaries of W3C webrtc-stats, each part filled by its owner. ``objects`` has all their
-/// members, by name.
+/// The counts of a connection: the dictionaries of W3C webrtc-stats, each part filled by its owner. ``objects`` has all
+/// their members, by name.
 public struct StatisticsReport: Sendable {
     /// The time of the values, in milliseconds since 1 January 1970.
     public let timestamp: Double

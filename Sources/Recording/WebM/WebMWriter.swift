@@ -25,7 +25,7 @@ struct WebMBlock: Sendable, Hashable {
 /// Writes a WebM file that is valid at every moment: however this process ends, players can play what was written, and
 /// seek in it.
 ///
-///     EBML │ Segment: SeekHead │ Info with the duration │ Tracks, room for more │ Cues, room for more │ Cluster │ Cluster …
+///     EBML │ Segment: SeekHead │ Info with the duration │ Tracks, free space │ Cues, free space │ Cluster │ Cluster …
 ///
 /// The information that usually requires the end of a file is in its head, and is updated there: the duration, the
 /// tracks, and the positions from which players can start. A cluster has a size when it has ended. The last one has

@@ -8,8 +8,8 @@ protocol JanusTransport: Sendable {
     /// The interval of keepalive requests; nil if receiving messages is sufficient.
     var keepalivePause: Duration? { get }
 
-    /// Sends a request. What is said to it arrives as all else. Messages are coded off the sharing actor: a hostile server's are
-    /// a megabyte.
+    /// Sends a request. Its response is one of the ``arrivals``. Messages are encoded and decoded off the sharing
+    /// actor, because those of a hostile server can have a megabyte.
     @concurrent func send(_ request: JanusRequest) async throws
 
     /// Receives the events of a session.

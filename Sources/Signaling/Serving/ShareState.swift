@@ -81,11 +81,3 @@ struct ShareState: Encodable, Equatable, Sendable {
     /// is gone.
     static let heartbeat = Array(":\n\n".utf8)
 }
-
-/// The counts that a server reports to monitoring.
-struct ServerCounts: Sendable {
-    var requests = 0
-    var sessions = 0
-    var refusedTokens = 0
-    var refusedRequests = 0
-}

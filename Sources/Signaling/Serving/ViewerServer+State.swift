@@ -64,6 +64,11 @@ extension ViewerServer {
             session.pages.removeValue(forKey: oldest)?.continuation.finish()
         }
         session.pages[id] = PageStream(continuation)
+        if hasEnded {
+            tell(session, as: .ended)
+            session.finishPages()
+            return stream
+        }
         continuation.onTermination = { [weak session] _ in SharingActor.post { session?.pages[id] = nil } }
         updatePages()
         beatWhileHeard()

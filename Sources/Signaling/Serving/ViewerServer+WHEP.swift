@@ -220,7 +220,8 @@ extension ViewerServer {
         if let removed = removedKeys.first(where: { $0.key == key }) {
             phase = removed.phase
         } else {
-            phase = try session(key).isWaiting ? .waiting : .live
+            let isWaiting = try session(key).isWaiting
+            phase = hasEnded ? .ended : isWaiting ? .waiting : .live
         }
         return HTTPResponse(.ok, type: "application/json", text: "{\"state\": \"\(phase.rawValue)\"}\n")
     }

@@ -172,8 +172,8 @@ public import RTCShareWireFormat
 
     /// Ends all sessions and stops listening. The room continues.
     public func close() async {
-        end()
         let ended = Array(sessions.values)
+        end()
         sessions = [:]
         await server.close()
         await withDiscardingTaskGroup { group in
@@ -187,7 +187,8 @@ public import RTCShareWireFormat
 
     // MARK: Viewers
 
-    /// The viewers in the order in which they joined.
+    /// The viewers in the order of their offers. Viewers whose offer is still being answered have not caused
+    /// ``Event/joined(_:_:)`` yet.
     public var viewers: [ServedViewer] { sessions.values.map(\.served).sorted { $0.id < $1.id } }
 
     /// Admits a viewer who waits for admission.
@@ -278,7 +279,9 @@ public import RTCShareWireFormat
 }
 
 extension ViewerServer: SharingRoomObserver {
-    package func roomDidChange() { updatePages() }
+    package func roomDidChange() {
+        if room.hasEnded { end() } else { updatePages() }
+    }
 
     /// Updates a viewer who connects, does not answer or has left.
     package func viewer(_ id: Int, didChangeTo state: ConnectionState) {

@@ -7,8 +7,8 @@ extension Connection {
     ///
     /// Returns the changes of the media, in order, until the connection is over. There must be one reader; of states
     /// that were not read in time, only the newest is kept.
-    package nonisolated func receiveMedia() -> ConnectionEvents<MediaEvent>.Stream {
-        let events = ConnectionEvents<MediaEvent>()
+    package nonisolated func receiveMedia() -> PendingEvents<MediaEvent>.Stream {
+        let events = PendingEvents<MediaEvent>()
         setConsumer { MediaReceivers(events) }
         return events.stream
     }
@@ -16,13 +16,13 @@ extension Connection {
 
 /// The receivers of a connection. Each starts with the first frame that arrives for it.
 private final class MediaReceivers: MediaConsumer {
-    private let events: ConnectionEvents<MediaEvent>
+    private let events: PendingEvents<MediaEvent>
     /// The receivers of video, by the indices of the peer's media.
     private var video: [Int: VideoReceiver] = [:]
     /// The receivers of audio, by the indices of the peer's media.
     private var audio: [Int: AudioReceiver] = [:]
 
-    init(_ events: ConnectionEvents<MediaEvent>) { self.events = events }
+    init(_ events: PendingEvents<MediaEvent>) { self.events = events }
 
     deinit { events.finish() }
 

@@ -1,6 +1,6 @@
 internal import RTCShareLocks
 internal import RTCShareMedia
-package import RTCShareRecording
+internal import RTCShareRecording
 internal import RTCShareTransport
 public import RTCShareVideoCoding
 internal import RTCShareWireFormat
@@ -65,7 +65,7 @@ public final class WebMRecorder: Sendable {
     /// Whether the recording is still active.
     package var isOpen: Bool { writing.mailbox.read { $0.isOpen } }
 
-    fileprivate func nextID() -> Int {
+    func nextID() -> Int {
         writing.mailbox.post { state in
             state.idsSoFar += 1
             return state.idsSoFar
@@ -73,47 +73,10 @@ public final class WebMRecorder: Sendable {
     }
 
     /// Runs a job with the muxer on the recorder's thread; the job holds so many bytes until then.
-    fileprivate func enqueue(
+    func enqueue(
         _ byteCount: Int = 0, _ body: @escaping @Sendable (WebMMuxer) throws(MediaFileError) -> Void
     ) {
         writing.enqueue(Job(byteCount: byteCount, body: body))
-    }
-}
-
-/// The media of one sender, for a recording.
-package struct RecordingSource: Sendable {
-    /// The recorder.
-    package let recorder: WebMRecorder
-    fileprivate let sender: Int
-
-    /// Returns a function that records the VP8 frames of a video, in decoding order, each with the quarter turns
-    /// clockwise that make it upright. Video of the same name continues in the same track. `requestKeyFrame` is called
-    /// when a key frame would be useful for seeking.
-    package func picture(
-        name: String, isMain: Bool, requestKeyFrame: @escaping @Sendable () -> Void
-    ) -> @Sendable ([UInt8], Int, MediaTimes) -> Void {
-        let (id, sender, recorder) = (recorder.nextID(), sender, recorder)
-        recorder.enqueue { $0.addPicture(id, of: sender, name: name, isMain: isMain) }
-        return { [weak recorder] frame, quarterTurns, times in
-            recorder?.enqueue(frame.count) { muxer throws(MediaFileError) in
-                let asks = try muxer.receive(frame: frame, quarterTurns: quarterTurns, times, ofPicture: id)
-                if asks { requestKeyFrame() }
-            }
-        }
-    }
-
-    /// Returns a function that records the Opus packets of an audio stream. Audio of the same name continues in the
-    /// same track.
-    package func sound(name: String, isMain: Bool) -> @Sendable ([UInt8], MediaTimes) -> Void {
-        let (id, sender, recorder) = (recorder.nextID(), sender, recorder)
-        recorder.enqueue { muxer throws(MediaFileError) in
-            try muxer.addSound(id, of: sender, name: name, isMain: isMain)
-        }
-        return { [weak recorder] packet, times in
-            recorder?.enqueue(packet.count) { muxer throws(MediaFileError) in
-                try muxer.receive(packet: packet, times, ofSound: id)
-            }
-        }
     }
 }
 

@@ -30,8 +30,8 @@ struct RateLog {
         self.logger = logger
     }
 
-    /// Counts a frame that an encoding made of a track, or, with nil, time without a frame. The first call after a second
-    /// is the last one of that second's line.
+    /// Counts a frame that an encoding made of a track, or, with nil, time without a frame. The first call after a
+    /// second is the last one of that second's line.
     mutating func count(
         _ frame: EncodedVideoFrame?, of encoding: Int, track: String?, now: Duration, rates: () -> Rates
     ) {

@@ -19,7 +19,7 @@ internal import RTCShareWireFormat
 /// out.
 package actor VideoSendStream {
     /// An event of the stream.
-    package enum Event: Sendable {
+    package enum Event: QueuedEvent {
         /// The first frame of this track was sent.
         case began(VideoTrack)
         /// The current track was muted or unmuted, as its `isMuted` shows.
@@ -30,6 +30,14 @@ package actor VideoSendStream {
         case failed(VideoCodingError)
         /// The stream has viewers, or none any more, or all decline it: ``hasViewer`` and ``isRefused`` have the state.
         case audienceChanged
+
+        package func outdates(_ old: Event) -> Bool {
+            switch (old, self) {
+            case (.began(let old), .began(let new)), (.ended(let old, _), .ended(let new, _)): old === new
+            case (.muteChanged, .muteChanged), (.failed, .failed), (.audienceChanged, .audienceChanged): true
+            default: false
+            }
+        }
     }
 
     nonisolated let eventLoop: any EventLoop
@@ -37,9 +45,10 @@ package actor VideoSendStream {
     /// The state of the viewers, for its owner to read without a visit to the event loop.
     private let audience = Locked((hasViewer: false, isRefused: false))
     private let logger = Logger(label: "rtcshare.sending")
-    private let continuation: AsyncStream<Event>.Continuation
-    /// The events in order, for one reader. The stream ends with ``stop()``.
-    package nonisolated let events: AsyncStream<Event>
+    private let pendingEvents = PendingEvents<Event>()
+    /// The events in order, for one reader. They end with ``stop()``. Of events that wait for a slow reader, only the
+    /// newest of each kind is kept, and of each track.
+    package nonisolated var events: PendingEvents<Event>.Stream { pendingEvents.stream }
     private var group: EncodingGroup<VideoSender>
     private var encodings: [Int: Encoding] = [:]
     /// The track that the owner set, in the order of all its calls.
@@ -68,15 +77,13 @@ package actor VideoSendStream {
         settings: VideoEncoder.Settings, priority: BitratePriority = .medium, home: HomeLoop = HomeLoop()
     ) throws(VideoCodingError) {
         eventLoop = home.eventLoop
-        // A late reader has missed old events.
-        (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(32))
         group = EncodingGroup(wanted: settings, priority: priority)
         let first = try makeEncoding(0, settings: settings)
         post { $0.encodings[0] = first }
     }
 
     deinit {
-        continuation.finish()
+        pendingEvents.finish()
     }
 
     private nonisolated func makeEncoding(
@@ -92,7 +99,7 @@ package actor VideoSendStream {
 
     private func handle(_ event: VideoEncoder.Event, of encoding: Int) {
         switch event {
-        case .failed(let error): continuation.yield(.failed(error))
+        case .failed(let error): pendingEvents.append(.failed(error))
         case .drifted:
             // Without viewers, the encoders may only have a recorder.
             (group.senders.values.first?.connection.logger ?? logger).warning(
@@ -100,7 +107,7 @@ package actor VideoSendStream {
             )
         // The sources of the other encoders end too.
         case .sourceEnded(let error, let source):
-            if encoding == 0, let shown, source === shown { continuation.yield(.ended(shown, error)) }
+            if encoding == 0, let shown, source === shown { pendingEvents.append(.ended(shown, error)) }
         }
     }
 
@@ -143,7 +150,7 @@ package actor VideoSendStream {
         // A mute is only observed while its track is shown, so it can have ended since the last report.
         if wasMuted, shown != nil {
             wasMuted = false
-            continuation.yield(.muteChanged)
+            pendingEvents.append(.muteChanged)
         }
         return true
     }
@@ -156,7 +163,7 @@ package actor VideoSendStream {
         encoder.show(track, patience: patience) { [weak self] isMuted in
             if isFirst { self?.post { $0.muteDidChange(isMuted, of: track) } }
         }
-        encoder.setMuted(isHeldBack)
+        encoder.setMuted(isFrozen)
         group.keyFrameNeeded(of: index, now: Self.now)
     }
 
@@ -164,20 +171,20 @@ package actor VideoSendStream {
     private static let sourcePatience = Duration.seconds(1)
 
     /// Whether nothing is encoded because the track is muted.
-    private var isHeldBack: Bool { isMuted && !isRepeated }
+    private var isFrozen: Bool { isMuted && !isRepeated }
 
     private func muteDidChange(_ isMuted: Bool, of track: VideoTrack) {
         guard track === shown else { return }
         (self.isMuted, wasMuted) = (isMuted, isMuted)
         isRepeated = false
         muteEncoders()
-        continuation.yield(.muteChanged)
+        pendingEvents.append(.muteChanged)
         // A track that was muted before shows its last frame.
         if !hasBegun { repeatPicture() }
     }
 
     private func muteEncoders() {
-        for encoding in encodings.values { encoding.encoder.setMuted(isHeldBack) }
+        for encoding in encodings.values { encoding.encoder.setMuted(isFrozen) }
         updateDemand()
     }
 
@@ -229,7 +236,7 @@ package actor VideoSendStream {
         // A track has started only when somebody receives it.
         if let shown, !hasBegun, !recipients.isEmpty {
             hasBegun = true
-            continuation.yield(.began(shown))
+            pendingEvents.append(.began(shown))
         }
         if encoding == 0 { recorder?.receive(frame) }
         Connection.send(frame, through: recipients)
@@ -248,7 +255,7 @@ package actor VideoSendStream {
 
     /// Sets the demand of some senders, or of all.
     private func updateDemand(of senders: [VideoSender]? = nil) {
-        group.isShowing = shown != nil && !isHeldBack
+        group.isShowing = shown != nil && !isFrozen
         for sender in senders ?? Array(group.senders.values) { sender.setDemand(group.demand(of: sender)) }
     }
 
@@ -285,7 +292,7 @@ package actor VideoSendStream {
             defer { audience = present }
             return audience != present
         }
-        if isNews { continuation.yield(.audienceChanged) }
+        if isNews { pendingEvents.append(.audienceChanged) }
     }
 
     /// Carries out the group's actions.
@@ -332,7 +339,7 @@ package actor VideoSendStream {
     /// Ends encoding. The encoders' threads end soon after, and remove their sinks from the track.
     package nonisolated func stop() {
         shared.stop()
-        continuation.finish()
+        pendingEvents.finish()
         post { stream in
             // Packets that wait may still be sent: nobody is notified of the end of the video.
             stream.given.track = nil
@@ -343,14 +350,14 @@ package actor VideoSendStream {
 
     /// Returns the counts of the encoding for a connection; without a connection, of the encoding for the best
     /// bitrates. Nil if there is none.
-    package func statistics(of connection: Connection? = nil) -> PipelineStatistics? {
+    package func statistics(of connection: Connection? = nil) -> EncodingStatistics? {
         var (index, media): (Int?, Int) = (0, 0)
         if let connection {
             let sender = group.senders[ObjectIdentifier(connection)]
             (index, media) = (sender.map { group.encoding(of: $0) }, sender?.media ?? 0)
         }
         return index.flatMap { encodings[$0]?.encoder }.map {
-            PipelineStatistics(media: media, encoder: $0.statistics, targetBitrate: $0.settings.bitrate)
+            EncodingStatistics(media: media, encoder: $0.statistics, targetBitrate: $0.settings.bitrate)
         }
     }
 }

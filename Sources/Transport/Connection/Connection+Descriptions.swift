@@ -1,9 +1,10 @@
 internal import RTCSharePeerConnection
 package import RTCShareSDP
 
-/// Descriptions: as text, which the program hands on. Each function is several of the steps of W3C's `RTCPeerConnection`.
+/// Offers and answers, as text that the program sends to the peer. Each function combines several steps of W3C's
+/// `RTCPeerConnection`.
 extension Connection {
-    /// Makes the offer, with every candidate that is known: W3C's `createOffer()` and `setLocalDescription()`.
+    /// Makes the offer, with every known candidate: W3C's `createOffer()` and `setLocalDescription()`.
     public func offer() throws -> String {
         let offer = try makeOffer()
         pendingOffer = offer
@@ -18,8 +19,8 @@ extension Connection {
         pendingOffer = nil
     }
 
-    /// Takes the peer's offer, begins to wait for its checks, and says what to answer, with every candidate that is known:
-    /// W3C's `setRemoteDescription()` with an offer, `createAnswer()` and `setLocalDescription()`.
+    /// Sets the peer's offer, starts to wait for its checks, and returns the answer, with every known candidate: W3C's
+    /// `setRemoteDescription()` with an offer, `createAnswer()` and `setLocalDescription()`.
     public func answer(offer: String) throws -> String {
         try answer(offer: SessionDescription.parse(offer)).description
     }

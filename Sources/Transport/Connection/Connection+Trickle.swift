@@ -4,10 +4,11 @@ internal import RTCShareWireFormat
 
 /// The peer's candidates: those in its descriptions, and those that it sends one by one (RFC 8838).
 extension Connection {
-    /// Adds a candidate that the peer sent apart from its description, W3C's `addIceCandidate()`; a name is resolved first.
+    /// Adds a candidate that the peer sent apart from its description (W3C `addIceCandidate()`). A host name is
+    /// resolved first.
     ///
-    /// `usernameFragment` is that of the description the candidate belongs to, where the candidate does not contain it.
-    /// Nil or an empty text, as browsers send, says that no more follow; names that are being resolved are waited for.
+    /// `usernameFragment` is that of the candidate's description, if the candidate does not contain it. A candidate
+    /// that is nil or empty, as browsers send it, ends the candidates, after the names that are being resolved.
     public func addICECandidate(
         _ candidate: String?, sdpMid: String? = nil, usernameFragment: String? = nil
     ) throws(RemoteCandidateError) {

@@ -91,13 +91,13 @@ public actor Connection {
 
     /// The connection's states and the other events for its session, in order, until the connection is over. There must
     /// be one reader; of states that were not read in time, only the newest is kept.
-    package nonisolated let signals: ConnectionEvents<ConnectionSignal>.Stream
+    package nonisolated let signals: PendingEvents<ConnectionSignal>.Stream
 
     /// The executor of the event loop.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
     package nonisolated let eventLoop: any EventLoop
-    private nonisolated let pendingSignals = ConnectionEvents<ConnectionSignal>()
+    private nonisolated let pendingSignals = PendingEvents<ConnectionSignal>()
     package nonisolated let logger: Logger
     let configuration: Configuration
     var peer: PeerConnection
@@ -212,6 +212,7 @@ public actor Connection {
                     logger.info("\(error)")
                 }
             }
+            guard !isClosed else { throw PeerConnectionError.ended }
             if sockets.addresses.isEmpty { throw unusable ?? .noAddress }
         } catch {
             await close()
@@ -280,7 +281,7 @@ public actor Connection {
         drain()
     }
 
-    /// A report of the counts of the connection, of its sockets and of what it receives, as W3C's `getStats()` gives it.
+    /// Returns a report of the counts of the connection, its sockets and its received media, as W3C's `getStats()`.
     public func stats() -> StatisticsReport {
         var report = peer.report(now: MonotonicClock.now)
         report.transport?.packetsDroppedByStreams = sockets.droppedMessages
@@ -364,7 +365,7 @@ public actor Connection {
             log(event)
             consumer?.handle(event, from: self)
             if case .gatheringComplete = event { resumeGatherWaiters() }
-            if let signal = ConnectionSignal(event) { pendingSignals.append(signal) }
+            if let signal = ConnectionSignal(event, ufrag: peer.localUsernameFragment) { pendingSignals.append(signal) }
         }
         if let entry { loop.schedule(entry, at: peer.nextDeadline(now: now) ?? .distantFuture) }
         loop.endGathering()

@@ -28,8 +28,8 @@ public struct ICEServer: Sendable, Hashable {
     /// The default port of `turns:`.
     public static let defaultSecurePort: UInt16 = 5349
 
-    /// Reads a URL. User and password may stand before the host, `turn:USER:PASSWORD@HOST`, percent-encoded; where they
-    /// don't, the arguments count for relays, and STUN servers leave them alone. Each of several URLs is a server of its own.
+    /// Parses a URL. It can have a user and a password before the host, `turn:USER:PASSWORD@HOST`, percent-encoded. If
+    /// it has none, the arguments apply to TURN servers, and STUN servers ignore them. Each URL is a separate server.
     public init(urls url: String, username: String? = nil, credential: String? = nil) throws(ICEServerError) {
         let parts = try ICEServerURL(url)
         let description = parts.description

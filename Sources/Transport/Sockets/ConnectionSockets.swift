@@ -88,7 +88,7 @@ final class ConnectionSockets {
             closed: { [weak self] address in self?.datagramSocketDidClose(address) })
         guard !isClosed else {
             socket.close()
-            throw ConnectionError.addressUnusable(endpoint, reason: "the connection has been closed")
+            throw PeerConnectionError.ended
         }
         datagrams[socket.address] = socket
         return socket.address

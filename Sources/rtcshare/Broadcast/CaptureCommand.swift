@@ -199,8 +199,8 @@ private struct Broadcasting {
     private func stop() async {
         ServiceManager.stopping()
         sources.content.source.remove(sender.video)
-        runner.stop(sources.stop)
-        runner.stop(sender.stop)
+        runner.stop(sender, sources.stop)
+        runner.stop(sender, sender.stop)
         await withTimeLimit(Self.closingTime) { [runner] in await runner.finish() }
     }
 
@@ -222,7 +222,7 @@ private struct Broadcasting {
                 Terminal.shared.say("Connected. The share shows what this process captures.")
                 guard !hasStarted else { continue }
                 hasStarted = true
-                try await runner.start(sources.start)
+                try await runner.start(sender, sources.start)
             case .waiting(let reason): Terminal.shared.say("Waiting for the share: \(reason).")
             case .sourceFailed(let error): failure = error
             case .ended(let error?): throw error

@@ -41,17 +41,18 @@ extension RunningShare {
     }
 
     private func send(_ new: OpenedCamera) async throws {
-        if content.isCapturing, !new.isStarted { try await runner.start(new.source.start) }
+        if content.isCapturing, !new.isStarted { try await runner.start(new.source) }
         try await new.observer.checkIsRunning()
         try await output.startCamera(new.source)
     }
 
-    /// Stops sending the camera if the observer is that of the current camera, which has ended.
-    func removeCamera(of ended: SourceObserver) async {
+    /// Stops sending the camera if the observer is that of the current camera, which has ended. Returns whether it is.
+    func removeCamera(of ended: SourceObserver) async -> Bool {
         await sourceTurns.run {
-            guard ended === camera?.observer else { return }
+            guard ended === camera?.observer else { return false }
             output.stopCamera()
             replaceCamera(with: nil)
+            return true
         }
     }
 
@@ -64,7 +65,7 @@ extension RunningShare {
     /// Stops a camera, and ignores its end.
     private func discard(_ camera: OpenedCamera) {
         camera.observer.stopReporting()
-        runner.stop(camera.source.stop)
+        runner.stop(camera.source)
     }
 
     /// Switches the light of the camera, or of the content if that is a camera.

@@ -29,11 +29,9 @@ extension RunningShare {
     func startCapture() async throws {
         try await sourceTurns.run {
             guard !isEnding, content.start() else { return }
-            try await runner.start { [source = content.current.source, sounds = sounds.sources] in
-                try source.start()
-                for sound in sounds { try sound.start() }
-            }
-            if let camera { try await runner.start(camera.source.start) }
+            try await runner.start(content.current.source)
+            for sound in sounds.sources { try await runner.start(sound) }
+            if let camera { try await runner.start(camera.source) }
         }
     }
 
@@ -41,9 +39,9 @@ extension RunningShare {
         slateMuting?.cancel()
         content.current.observer.stopReporting()
         camera?.observer.stopReporting()
-        for case .stop(let source) in content.stop() { runner.stop(source.stop) }
-        for sound in sounds.sources { runner.stop(sound.stop) }
-        if let camera { runner.stop(camera.source.stop) }
+        for case .stop(let source) in content.stop() { runner.stop(source) }
+        for sound in sounds.sources { runner.stop(sound) }
+        if let camera { runner.stop(camera.source) }
     }
 
     // MARK: Pauses
@@ -65,7 +63,7 @@ extension RunningShare {
             do {
                 try await enter { $0.pause(showing: slate) }
             } catch {
-                runner.stop(slate.stop)
+                runner.stop(slate)
                 throw error
             }
             return nil
@@ -109,7 +107,7 @@ extension RunningShare {
             for effect in effects {
                 switch effect {
                 case .prepare(let new, let starts):
-                    if starts { try await runner.start(new.source.start) }
+                    if starts { try await runner.start(new.source) }
                     try await new.observer.checkIsRunning()
                 case .show(let source, let canWait):
                     try await show(source, canWait: canWait, isPaused: next.isPaused)
@@ -131,7 +129,7 @@ extension RunningShare {
                 if let end = content.end { events.yield(.sourceEnded(content.current.source, end.error)) }
             case .setMuted(let isMuted, let source): output.setVideoMuted(isMuted, of: source)
             case .muteWhenSharp(let slate): muteWhenSharp(slate)
-            case .stop(let source): runner.stop(source.stop)
+            case .stop(let source): runner.stop(source)
             }
         }
         applyMutes()
@@ -170,7 +168,7 @@ extension RunningShare {
                 requests.finish(number, for: .content)
             }
         } catch {
-            runner.stop(opened.source.stop)
+            runner.stop(opened.source)
             throw error
         }
     }

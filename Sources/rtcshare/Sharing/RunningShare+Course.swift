@@ -18,7 +18,8 @@ extension RunningShare: ContentShareObserver {
         guard let event = await event(for: occurrence) else { return [] }
         let situation = ShareCourse.Situation(
             isPaused: content.isPaused, lossDuringPause: content.lossDuringPause, captureEnd: captureEnd,
-            isAnyConnected: isAnyConnected, viewers: viewers.sessions.count, areServersGivenUp: places.areGivenUp)
+            isContentSent: output.isContentSent, viewers: viewers.sessions.count,
+            areServersGivenUp: places.areGivenUp)
         return course.receive(event, in: situation)
     }
 
@@ -48,11 +49,12 @@ extension RunningShare: ContentShareObserver {
                 guard !isHeldBack(occurrence) else { return nil }
                 return observer === content.current.observer ? .captureEnded : nil
             }
-            // A change of the camera that has not finished can take long.
-            if observer.role == .camera { Task { await removeCamera(of: observer) } }
-            return .otherSourceEnded(name: observer.role.name, observer.end?.error)
+            guard observer.role == .camera else { return observer.otherSourceEnd }
+            // A change of the camera that has not finished can take long, and can replace this one.
+            Task { if await removeCamera(of: observer) { events.yield(.course(observer.otherSourceEnd)) } }
+            return nil
         case .course(let event): return event
-        case .statusDue: return nil
+        case .started, .statusDue: return nil
         }
     }
 
@@ -79,4 +81,9 @@ extension RunningShare: ContentShareObserver {
         case .new, .connecting, .failed, .closed: return nil
         }
     }
+}
+
+extension SourceObserver {
+    /// The end of a source other than the content.
+    fileprivate var otherSourceEnd: ShareCourse.Event { .otherSourceEnded(name: role.name, end?.error) }
 }

@@ -21,6 +21,8 @@ internal import RTCShareWireFormat
     var removals: AsyncStream<Void>?
 
     enum Occurrence: Sendable {
+        /// The share has started, or failed to.
+        case started((any Error)?)
         case viewer(Int, ConnectionState)
         /// An event of the server of the share's link.
         case served(ViewerServer.Event)
@@ -38,8 +40,8 @@ internal import RTCShareWireFormat
     /// Runs the share with a viewer on `connection` until it ends. `connect` is called after the viewer was added to
     /// the room, and `consume` once, when the viewer is connected or the share is stopped.
     func run(
-        on connection: Connection, membership: RoomMembership, connect: @SharingActor () async throws -> Void,
-        consume: @SharingActor () async throws -> Void
+        on connection: Connection, membership: RoomMembership,
+        connect: @escaping @SharingActor () async throws -> Void, consume: @SharingActor () async throws -> Void
     ) async throws {
         try await run(server: nil, consume: consume) { share in
             let viewer = try await room.addViewer(on: connection, membership: membership)
@@ -52,11 +54,12 @@ internal import RTCShareWireFormat
     /// Runs the share with a link and publications until it is stopped. `begun` is called when viewers can join.
     func run(
         behind server: ViewerServer, publishedAt places: PublishingServers,
-        begun: @SharingActor (RunningShare) async throws -> Void
+        begun: @escaping @SharingActor (RunningShare) async throws -> Void
     ) async throws {
         try await run(server: server, places: places, consume: {}) { share in
             try await share.begin()
             try await share.startCapture()
+            try Task.checkCancellation()
             Terminal.shared.say(sources.introduction)
             try await begun(share)
         }
@@ -71,72 +74,130 @@ internal import RTCShareWireFormat
         }
     }
 
-    private func run(
+    /// Runs the share until it ends. `begin` makes it ready for viewers and servers.
+    func run(
         server: ViewerServer?, places: PublishingServers = PublishingServers(),
         consume: @SharingActor () async throws -> Void,
-        begin: @SharingActor (RunningShare) async throws -> Void
+        begin: @escaping @SharingActor (RunningShare) async throws -> Void
     ) async throws {
-        let path = options.output.stats
-        let statistics = try await WorkerThread.run(named: "statistics file") {
-            () throws(CommandFailure) -> StatisticsWriter? in
-            guard let path else { return nil }
-            return try StatisticsWriter(path: path, activity: "the share")
-        }
         let (occurrences, continuation) = AsyncStream.makeStream(of: Occurrence.self)
         let share = RunningShare(
             room: room, sources: sources, options: options, inviting: inviting, server: server, places: places,
-            film: film,
-            events: continuation)
+            film: film, events: continuation)
         room.contentShare.add(observer: share)
         if let film { room.record(to: film.recorder) }
-        let socket = try await running.listen(for: share)
-        var reports = ShareReports(of: share, to: statistics)
-        var watchers = watch(server, continuation)
-        defer { for watcher in watchers { watcher.cancel() } }
-        do {
-            try await begin(share)
-            watchers += await places.start { continuation.yield(.place($0)) }
-            if Terminal.shared.isTerminal { Terminal.shared.say("Press Ctrl-C to stop.") }
-            ServiceManager.ready()
-            if server != nil { limitDuration(continuation) }
-            for await occurrence in occurrences {
-                let effects = await share.effects(of: occurrence)
-                guard try await apply(effects, to: share, consume) else { break }
-                switch occurrence {
-                case .course(.second): await reports.secondDidPass()
-                case .statusDue: await reports.showStatus()
-                default: continue
-                }
-            }
-            await finish(reports, server)
-        } catch {
-            await finish(reports, server)
-            // The error that ended the share is thrown, and not an error of closing its files.
-            try? await film?.close()
-            try? await statistics?.close()
-            await socket?.close()
-            throw error
-        }
+        let parts = Parts()
+        parts.tasks = watch(server, continuation)
+        let starting = start(share, parts, begin)
+        defer { for task in [starting] + parts.tasks { task.cancel() } }
+        var reports = ShareReports(of: share)
         var failure: (any Error)?
         do {
-            try await closeAll([{ try await film?.close() }, { try await statistics?.close() }])
+            let early = try await awaitStart(in: occurrences)
+            // A share that was stopped does not start any more.
+            starting.cancel()
+            reports.statistics = parts.statistics
+            var isRunning = true
+            for occurrence in early where isRunning {
+                isRunning = try await apply(await share.effects(of: occurrence), to: share, parts, consume)
+            }
+            if isRunning { try await follow(occurrences, reports: &reports, parts, consume) }
         } catch {
             failure = error
         }
+        await finish(reports, server)
+        do {
+            try await closeAll([{ try await film?.close() }, { try await parts.statistics?.close() }])
+        } catch {
+            // The error that ended the share is thrown, and not an error of closing its files.
+            failure = failure ?? error
+        }
         // This is the last step, because the socket answers commands that wait for the end of the share.
-        await socket?.close()
+        await parts.socket?.close()
         if let failure { throw failure }
+    }
+
+    /// The files and tasks of a running share.
+    @SharingActor private final class Parts {
+        var statistics: StatisticsWriter?
+        var socket: ControlServer?
+        var tasks: [Task<Void, Never>] = []
+    }
+
+    /// Starts the share. Another share's lock, a device or a full pipe can block this, and a signal must end the share
+    /// during that time.
+    private func start(
+        _ share: RunningShare, _ parts: Parts, _ begin: @escaping @SharingActor (RunningShare) async throws -> Void
+    ) -> Task<Void, Never> {
+        Task {
+            do {
+                if let path = options.output.stats {
+                    parts.statistics = try await WorkerThread.run(named: "statistics file") {
+                        () throws(CommandFailure) in try StatisticsWriter(path: path, activity: "the share")
+                    }
+                }
+                let socket = try await running.listen(for: share)
+                if Task.isCancelled {
+                    // The share has closed its files already.
+                    await socket?.close()
+                    throw CancellationError()
+                }
+                parts.socket = socket
+                try await begin(share)
+                try Task.checkCancellation()
+                parts.tasks += await share.places.start { share.events.yield(.place($0)) }
+                if Terminal.shared.isTerminal { Terminal.shared.say("Press Ctrl-C to stop.") }
+                ServiceManager.ready()
+                if share.server != nil { limitDuration(of: share, parts) }
+                share.events.yield(.started(nil))
+            } catch {
+                share.events.yield(.started(error))
+            }
+        }
+    }
+
+    /// Waits until the share has started, and returns the occurrences before that. If the share is stopped first, the
+    /// last one is the request.
+    private func awaitStart(in occurrences: AsyncStream<Occurrence>) async throws -> [Occurrence] {
+        var early: [Occurrence] = []
+        for await occurrence in occurrences {
+            switch occurrence {
+            case .started(let error?): throw error
+            case .started(nil): return early
+            case .course(.stopRequested), .course(.sessionRemoved): return early + [occurrence]
+            case .course(.second), .statusDue: continue
+            default: early.append(occurrence)
+            }
+        }
+        return early
+    }
+
+    /// Handles the occurrences until the share ends.
+    private func follow(
+        _ occurrences: AsyncStream<Occurrence>, reports: inout ShareReports, _ parts: Parts,
+        _ consume: @SharingActor () async throws -> Void
+    ) async throws {
+        for await occurrence in occurrences {
+            let effects = await reports.share.effects(of: occurrence)
+            guard try await apply(effects, to: reports.share, parts, consume) else { return }
+            switch occurrence {
+            case .course(.second): await reports.secondDidPass()
+            case .statusDue: await reports.showStatus()
+            default: continue
+            }
+        }
     }
 
     /// Applies effects, and returns whether the share continues.
     private func apply(
-        _ effects: [ShareCourse.Effect], to share: RunningShare, _ consume: @SharingActor () async throws -> Void
+        _ effects: [ShareCourse.Effect], to share: RunningShare, _ parts: Parts,
+        _ consume: @SharingActor () async throws -> Void
     ) async throws -> Bool {
         for effect in effects {
             switch effect {
             case .say(let lines): Terminal.shared.say(lines)
             case .consume: try await consume()
-            case .startCapture: startCapture(of: share)
+            case .startCapture: startCapture(of: share, parts)
             case .end: return false
             case .fail(let error): throw error
             }
@@ -145,24 +206,26 @@ internal import RTCShareWireFormat
     }
 
     /// Starts the sources. A device can take long, and other events must not wait for it.
-    private func startCapture(of share: RunningShare) {
-        Task {
-            do {
-                try await share.startCapture()
-                limitDuration(share.events)
-            } catch {
-                share.events.yield(.course(.captureFailedToStart(error)))
-            }
-        }
+    private func startCapture(of share: RunningShare, _ parts: Parts) {
+        parts.tasks.append(
+            Task {
+                do {
+                    try await share.startCapture()
+                    if !share.isEnding { limitDuration(of: share, parts) }
+                } catch {
+                    share.events.yield(.course(.captureFailedToStart(error)))
+                }
+            })
     }
 
     /// Ends the share after the given duration.
-    private func limitDuration(_ continuation: AsyncStream<Occurrence>.Continuation) {
+    private func limitDuration(of share: RunningShare, _ parts: Parts) {
         guard let duration = options.output.duration else { return }
-        Task {
-            try? await Task.sleep(for: .seconds(duration))
-            continuation.yield(.course(.durationOver))
-        }
+        parts.tasks.append(
+            Task {
+                guard (try? await Task.sleep(for: .seconds(duration))) != nil else { return }
+                share.events.yield(.course(.durationOver))
+            })
     }
 
     /// The timeout for ending the sources, and for ending the sessions at servers.

@@ -17,8 +17,8 @@ struct ShareCourse {
         /// The end of the content's capture. Nil while it runs, while the share is paused, and while the content
         /// changes.
         var captureEnd: Result<Void, CaptureSourceError>?
-        /// Whether a viewer or a server receives the share.
-        var isAnyConnected = false
+        /// Whether a viewer or a server is sent the content, so that the encoder reports its end.
+        var isContentSent = false
         /// The number of viewers, without publications.
         var viewers = 0
         /// Whether every publication has failed permanently.
@@ -72,6 +72,11 @@ struct ShareCourse {
     /// Whether a viewer or a server has received the share.
     private var hasReached = false
 
+    /// The number of seconds since the content's capture has ended.
+    private var secondsSinceEnd = 0
+
+    /// The maximum number of seconds in which the last frames are sent.
+    static let mostSecondsToEnd = 10
     private static let end = "The share has ended: its source has ended."
 
     init(isServed: Bool, servers: Int, isRecording: Bool, duration: Double?) {
@@ -82,7 +87,7 @@ struct ShareCourse {
     /// Whether the share continues without viewers.
     var outlivesViewers: Bool { isServed || servers > 0 }
 
-    /// Returns the effects of an event. An event without effects changes nothing.
+    /// Returns the effects of an event.
     mutating func receive(_ event: Event, in situation: Situation) -> [Effect] {
         switch event {
         case .viewerConnected(let name, let isWaiting, let refused):
@@ -111,7 +116,7 @@ struct ShareCourse {
             let loss = situation.lossDuringPause.map {
                 Effect.say(CommandFailure(.unavailable, $0).lines(after: "The share stays paused: "))
             }
-            return [loss].compactMap { $0 } + endUnseen(situation)
+            return [loss].compactMap { $0 } + endOfCapture(situation)
         case .captureFailedToStart(let error): return [.fail(error)]
         case .otherSourceEnded(let name, nil):
             return [.say(["The \(name) has ended. The share continues without it."])]
@@ -123,7 +128,9 @@ struct ShareCourse {
         case .stopRequested: return (hasReached ? [] : [.consume]) + Self.end(Share.stop)
         case .sessionRemoved: return Self.end("The share has ended: its session file was removed.")
         case .durationOver: return Self.end("The share has ended after \((duration ?? 0).inSeconds).")
-        case .second: return endUnseen(situation)
+        case .second:
+            secondsSinceEnd = situation.captureEnd == nil ? 0 : secondsSinceEnd + 1
+            return endOfCapture(situation)
         }
     }
 
@@ -156,10 +163,13 @@ struct ShareCourse {
         return CommandFailure(explaining: error).lines(after: "\(name) is disconnected: ")
     }
 
-    /// Returns the end of a share whose capture has ended, if no viewer waits for its last frame. With viewers, the
-    /// frames before the end are sent first, and ``Event/sourceEnded(_:)`` follows.
-    private func endUnseen(_ situation: Situation) -> [Effect] {
-        guard !isRecording, !situation.isAnyConnected, let end = situation.captureEnd else { return [] }
+    /// Returns the end of a share whose capture has ended, if the last frames are neither sent nor recorded. Otherwise
+    /// they are sent first, and ``Event/sourceEnded(_:)`` follows, except if the encoder has added its sink after the
+    /// end.
+    private func endOfCapture(_ situation: Situation) -> [Effect] {
+        guard let end = situation.captureEnd else { return [] }
+        let isAwaited = isRecording || situation.isContentSent
+        if isAwaited, secondsSinceEnd < Self.mostSecondsToEnd { return [] }
         return end.error.map { [.fail($0)] } ?? Self.end(Self.end)
     }
 }

@@ -3,6 +3,8 @@ internal import RTCShareMedia
 
 /// The part of a room that a share's sources use. Tests replace it to record the calls.
 @SharingActor protocol ShareOutput: Sendable {
+    /// Whether a viewer or a server is sent the content's video.
+    var isContentSent: Bool { get }
     /// Shares `source` with the audio of `audio`, on new tracks that are not muted.
     func showContent(
         _ source: any VideoSource, canWait: Bool, audio: (any AudioSource)?, configuration: VideoEncodingParameters,
@@ -19,6 +21,8 @@ internal import RTCShareMedia
 }
 
 extension SharingRoom: ShareOutput {
+    var isContentSent: Bool { contentShare.hasViewer }
+
     func showContent(
         _ source: any VideoSource, canWait: Bool, audio: (any AudioSource)?, configuration: VideoEncodingParameters,
         audioConfiguration: AudioEncodingParameters

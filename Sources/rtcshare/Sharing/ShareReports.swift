@@ -6,7 +6,7 @@ internal import RTCShareTransport
 /// The reports of a running share: statistics, rates and the status line.
 @SharingActor struct ShareReports {
     let share: RunningShare
-    let statistics: StatisticsWriter?
+    var statistics: StatisticsWriter?
     private var line = ShareStatus()
     private var rates = ShareStatus()
     private var seconds = 0
@@ -14,9 +14,7 @@ internal import RTCShareTransport
     /// The number of seconds after which unused memory is returned to the system.
     private static let secondsBetweenTrims = 60
 
-    init(of share: RunningShare, to statistics: StatisticsWriter?) {
-        (self.share, self.statistics) = (share, statistics)
-    }
+    init(of share: RunningShare) { self.share = share }
 
     /// Updates the rates of the last second, and writes the statistics.
     mutating func secondDidPass() async {

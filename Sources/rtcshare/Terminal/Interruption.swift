@@ -8,15 +8,18 @@ private nonisolated(unsafe) var signalPipe: Int32 = -1
 /// SIGINT, SIGTERM and SIGHUP: the first requests a clean end, a later one from the user ends the process at once.
 final class Interruption: Sendable {
     private let listeners = SignalListeners()
+    private let signals: [Int32]
     // A dispatch source can be shared safely, although its protocol does not declare it. Only `deinit` uses it after
     // `init`.
     private nonisolated(unsafe) let source: (any DispatchSourceRead)?
 
-    init() {
+    /// Handles `signals`, as long as this object exists.
+    init(catching signals: [Int32] = [SIGINT, SIGTERM, SIGHUP]) {
+        self.signals = signals
         // If a viewer's program ends while this writes to its pipe, that write fails, and the process does not end.
         signal(SIGPIPE, SIG_IGN)
         var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else {
+        guard !signals.isEmpty, pipe(&ends) == 0 else {
             // The default action remains: signals end the process without a goodbye.
             source = nil
             return
@@ -40,7 +43,7 @@ final class Interruption: Sendable {
         }
         source.resume()
         signalPipe = writing
-        for number in [SIGINT, SIGTERM, SIGHUP] {
+        for number in signals {
             let previous = signal(number) { number in
                 let error = errno
                 var byte = UInt8(truncatingIfNeeded: number)
@@ -84,7 +87,7 @@ final class Interruption: Sendable {
 
     deinit {
         guard let source else { return }
-        for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, SIG_IGN) }
+        for number in signals { signal(number, SIG_IGN) }
         source.cancel()
     }
 }

@@ -24,6 +24,7 @@ internal import RTCShareVideoCoding
     /// The tile whose size the window has.
     private var sizedTile: Int?
     private var hasFailed = false
+    private var isStopped = false
     private var tasks: [Task<Void, Never>] = []
     private var status = ViewStatus()
     /// The stream that causes the window to update.
@@ -48,6 +49,7 @@ internal import RTCShareVideoCoding
     /// Shows and plays the media of this session from now on.
     func attend(_ session: AttendeeSession) async {
         let before = player
+        if isStopped { return }
         if self.session !== session {
             self.session = session
             player = Self.player(of: session)
@@ -83,6 +85,7 @@ internal import RTCShareVideoCoding
 
     /// Closes the window and stops playback.
     func stop() async {
+        isStopped = true
         changed.finish()
         for task in tasks { task.cancel() }
         let window = window
@@ -125,6 +128,8 @@ internal import RTCShareVideoCoding
     func remove(_ tile: VideoTileState) { change { $0.remove(tile) } }
 
     private func change(_ body: (inout ShownTiles) -> Void) {
+        // The session reports the removal of its tiles later.
+        if isStopped { return }
         body(&tiles)
         bind(large, to: tiles.large, insteadOf: largeTile)
         bind(corner, to: tiles.corner, insteadOf: cornerTile)

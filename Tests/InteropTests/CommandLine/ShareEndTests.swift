@@ -1,4 +1,5 @@
 import Foundation
+import RTCSharePeerConnection
 import Testing
 import TestSupport
 
@@ -55,6 +56,25 @@ extension Interop.CommandLineTests {
         }
 
         /// Together they take as long as the longest, the silent source's.
+        @Test("The end of a source that no connected viewer is sent ends the share")
+        func endOutsideDestination() async throws {
+            let folder = try TemporaryFolder()
+            let pipe = folder.file("pipe.y4m")
+            try #require(mkfifo(pipe.path, 0o600) == 0)
+            // Open for both, as for writing alone it would wait for the share.
+            let film = try FileHandle(forUpdating: pipe)
+            try film.write(contentsOf: Data("YUV4MPEG2 W64 H64 F10:1 C420jpeg\n".utf8))
+            let served = try await ServedShare(["--subgroup", "sub"], source: "file:\(pipe.path)", in: folder)
+            defer { served.stop() }
+            let view = try served.view(["--no-window"])
+            defer { view.stop() }
+            try await served.wait(for: "the viewer") { $0.contains { $0.state == .connected } }
+            try await served.ask("destination", "sub")
+            try film.close()
+            let outcome = try await served.program.outcome(timeout: .seconds(20))
+            #expect(outcome.status == 0 && outcome.standardError.contains("its source has ended."), "\(outcome)")
+        }
+
         @Test("Signals end a share cleanly; statistics, recordings and sources that fail end none")
         func ends() async throws {
             async let closedTerminal: Void = repeatSignal(SIGHUP)
@@ -133,7 +153,7 @@ extension Interop.CommandLineTests {
             let program = try serve([], in: folder)
             defer { program.stop() }
             let view = try await view(
-                program, by: "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\"",
+                program, by: RunningProgram.line(largestFile: 1),
                 ["--duration", "2", "--record", "film.webm"], in: folder)
             defer { view.stop() }
             let outcome = try await view.outcome(timeout: .seconds(30))

@@ -59,6 +59,33 @@ extension Interop {
             #expect(try await share.run(["stop"]).status == 0)
         }
 
+        @Test("A signal ends a share that waits for the lock of the sockets' directory, and its files are closed")
+        func locked() async throws {
+            let folder = try TemporaryFolder()
+            let sockets = folder.file("run/rtcshare")
+            try FileManager.default.createDirectory(
+                at: sockets, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            let lock = open(sockets.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            defer { close(lock) }
+            try #require(flock(lock, LOCK_EX) == 0)
+            let serving = try share(in: folder).start([
+                "serve", "--listen", "127.0.0.1:0", "--record", folder.file("film.webm").path,
+            ])
+            defer { serving.stop() }
+            try await serving.wait(for: "the wait for the lock", timeout: .seconds(30)) {
+                let locks = (try? String(contentsOfFile: "/proc/locks", encoding: .utf8)) ?? ""
+                return locks.split(separator: "\n").contains {
+                    $0.contains("-> FLOCK") && $0.contains(" \(serving.processIdentifier) ")
+                }
+            }
+            kill(serving.processIdentifier, SIGTERM)
+            let outcome = try await serving.outcome(timeout: .seconds(30))
+            #expect(outcome.status == 0, "\(outcome)")
+            for line in ["The share has stopped.", "Nothing was recorded"] {
+                #expect(outcome.standardError.contains(line), "\(outcome)")
+            }
+        }
+
         @Test("A share that can't start does not print what it shares")
         func takenPort() async throws {
             let folder = try TemporaryFolder()

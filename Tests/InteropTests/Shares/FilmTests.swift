@@ -207,9 +207,8 @@ extension Interop {
         func fullDisk() async throws {
             let folder = try TemporaryFolder()
             let share = try Share(environment: CommandLineTests.environment(folder), in: folder)
-            // A file that may not grow is as good as a disk that is full, and takes no root.
             let shell = [
-                "-c", "trap '' XFSZ; ulimit -f 200; exec \"$0\" \"$@\"", share.rtcshare.path, "serve", "--source",
+                "-c", RunningProgram.line(largestFile: 200), share.rtcshare.path, "serve", "--source",
                 "test:640x360@30", "--audio", "beep", "--listen", "127.0.0.1:0", "--no-control", "--duration", "4",
                 "--record", "film.webm",
             ]

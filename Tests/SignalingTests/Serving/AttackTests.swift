@@ -1,6 +1,7 @@
 import Logging
 import NIOCore
 import NIOHTTP1
+import NIOPosix
 import RTCShareContentShare
 import RTCShareLocks
 import RTCShareTransport
@@ -364,6 +365,37 @@ struct AttackTests {
         #expect(try await answer.status == (isLocked ? 403 : 410))
         await waitUntil { await share.room.viewers.isEmpty }
         await share.end()
+    }
+
+    @Test("A server closes after its viewers have left, also those without an answer")
+    func closedBeforeAnswer() async throws {
+        let silent = try SilentPort()
+        let stun = try ICEServer(urls: "stun:127.0.0.1:\(silent.port)")
+        let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let share = try await ServerFixture {
+            $0.connection.iceServers = [stun]
+            $0.connection.eventLoopGroup = loops
+        }
+        let offer = try await share.offer()
+        async let answer = share.post(offer)
+        await waitUntil { await !share.server.viewers.isEmpty }
+        let gate = Gate()
+        loops.next().execute { gate.pass() }
+        await waitUntil { gate.isReached }
+        let isOpen = Locked(false)
+        let closing = Task {
+            await share.server.close()
+            return isOpen.withLock { $0 }
+        }
+        // The viewer can't leave, and the server can stop listening.
+        await waitUntil { (try? await share.ask("GET", "/health")) == nil }
+        for _ in 0..<1000 { await Task.yield() }
+        isOpen.withLock { $0 = true }
+        gate.open()
+        #expect(await closing.value)
+        _ = try? await answer
+        await share.end()
+        try await loops.shutdownGracefully()
     }
 
     @Test("A viewer who is disconnected before the answer learns whether to retry", arguments: [true, false])

@@ -43,6 +43,32 @@ import Testing
         await share.end()
     }
 
+    @Test("A page that connects after the end of the share receives the end")
+    func pageAfterEnd() async throws {
+        let share = try await ServerFixture()
+        let location = try share.session(in: try await share.post(try await share.offer()))
+        share.server.end()
+        for page in try await openPages(share) {
+            let states = await states(page)
+            #expect(states.count == 1 && states.first?.contains("\"state\":\"ended\"") == true)
+        }
+        let state = try await share.ask("GET", location + "/state")
+        #expect(String(decoding: state.body, as: UTF8.self).contains("ended"))
+        await share.end()
+    }
+
+    @Test("The end of the room is the end of the share for pages and new viewers")
+    func endOfRoom() async throws {
+        let share = try await ServerFixture()
+        let offer = try await share.offer()
+        _ = try await share.post(offer)
+        let page = try #require(try await openPages(share).first)
+        await share.room.end()
+        #expect(await states(page).last?.contains("\"state\":\"ended\"") == true)
+        #expect(try await share.post(offer).status == 410)
+        await share.end()
+    }
+
     @Test("Viewers who connect at the same time cause one message for each page")
     func crowd() async throws {
         let count = 100

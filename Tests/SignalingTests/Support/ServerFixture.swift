@@ -47,7 +47,7 @@ struct ServerFixture {
     var link: String { origin + "/#" + (token?.secretText ?? "") }
 
     func end() async {
-        screen.stop()
+        await WorkerThread.run(named: "test") { screen.stop() }
         await room.end()
         await server.close()
     }

@@ -92,13 +92,13 @@ internal import RTCShareWireFormat
     nonisolated func captureSizeDidChange(to size: PixelSize) { post { $0.sizeDidChange(to: size) } }
 
     nonisolated func broadcastDidStart(transport: BroadcastTransport) {
-        Terminal.shared.say("The capturing process is connected over \(transport.rawValue).")
+        post { _ in Terminal.shared.say("The capturing process is connected over \(transport.rawValue).") }
     }
 
     nonisolated func broadcastDidFail(error: BroadcastError) {
         let refusal = Explanation(
             "a capturing process was refused: \(error.reason)", remedy: error.explanation.remedy)
-        Terminal.shared.say(CommandFailure(.notPermitted, refusal).lines(after: "Warning: "))
+        post { _ in Terminal.shared.say(CommandFailure(.notPermitted, refusal).lines(after: "Warning: ")) }
     }
 
     private nonisolated func post(_ body: @escaping @Sendable @SharingActor (SourceObserver) -> Void) {

@@ -1,50 +1,60 @@
 internal import RTCShareLocks
+internal import RTCShareMedia
 
-/// A thread that starts and stops sources in the order of the calls. It exists while there is work.
+/// Starts and stops sources, each on a thread of its own in the order of the calls. The thread exists while there is
+/// work.
 ///
-/// Stopping a source waits for its thread, which can wait for a device or a display server. No task must block for
-/// that.
+/// Stopping a source waits for its thread, which can wait for a device or a display server. No task and no other source
+/// must wait for that.
 final class SourceRunner: Sendable {
     private typealias Work = @Sendable () -> Void
 
-    private struct State {
-        var waiting: [Work] = []
-        var hasThread = false
-    }
+    /// The work that waits, for each source that has a thread.
+    private let waiting = Locked<[ObjectIdentifier: [Work]]>([:])
 
-    private let state = Locked(State())
-
-    /// Starts sources, and waits until they have started.
-    func start(_ body: @escaping @Sendable () throws -> Void) async throws {
+    /// Calls `body`, which starts a source, and waits until it has started.
+    func start(_ source: any AnyObject & Sendable, _ body: @escaping @Sendable () throws -> Void) async throws {
         let result = await withCheckedContinuation { continuation in
-            add { continuation.resume(returning: Result(catching: body)) }
+            add(for: ObjectIdentifier(source)) { continuation.resume(returning: Result(catching: body)) }
         }
         try result.get()
     }
 
-    /// Stops sources. The caller does not wait for their end.
-    func stop(_ body: @escaping @Sendable () -> Void) { add(body) }
+    /// Calls `body`, which stops a source. The caller does not wait for its end.
+    func stop(_ source: any AnyObject & Sendable, _ body: @escaping @Sendable () -> Void) {
+        add(for: ObjectIdentifier(source), body)
+    }
 
     /// Waits until all earlier calls are executed.
     func finish() async {
-        await withCheckedContinuation { continuation in add { continuation.resume() } }
+        for source in waiting.withLock({ Array($0.keys) }) {
+            await withCheckedContinuation { continuation in add(for: source) { continuation.resume() } }
+        }
     }
 
-    private func add(_ work: @escaping Work) {
-        let needsThread = state.withLock { state in
-            state.waiting.append(work)
-            defer { state.hasThread = true }
-            return !state.hasThread
+    private func add(for source: ObjectIdentifier, _ work: @escaping Work) {
+        let needsThread = waiting.withLock { waiting in
+            defer { waiting[source, default: []].append(work) }
+            return waiting[source] == nil
         }
         guard needsThread else { return }
-        WorkerThread.start(named: "sources") { while let work = self.next() { work() } }
+        WorkerThread.start(named: "source") { while let work = self.next(for: source) { work() } }
     }
 
-    private func next() -> Work? {
-        state.withLock { state in
-            guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
-            state.hasThread = false
-            return nil
+    private func next(for source: ObjectIdentifier) -> Work? {
+        waiting.withLock { waiting in
+            guard waiting[source]?.isEmpty == false else {
+                waiting[source] = nil
+                return nil
+            }
+            return waiting[source]?.removeFirst()
         }
     }
+}
+
+extension SourceRunner {
+    func start(_ source: any CaptureSource) async throws { try await start(source, source.start) }
+    func start(_ audio: any AudioCaptureSource) async throws { try await start(audio, audio.start) }
+    func stop(_ source: any CaptureSource) { stop(source, source.stop) }
+    func stop(_ audio: any AudioCaptureSource) { stop(audio, audio.stop) }
 }

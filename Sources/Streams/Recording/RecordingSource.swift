@@ -1,0 +1,39 @@
+package import RTCShareRecording
+internal import RTCShareVideoCoding
+
+/// The media of one sender, for a recording.
+package struct RecordingSource: Sendable {
+    /// The recorder.
+    package let recorder: WebMRecorder
+    let sender: Int
+
+    /// Returns a function that records the VP8 frames of a video, in decoding order, each with the quarter turns
+    /// clockwise that make it upright. Video of the same name continues in the same track. `requestKeyFrame` is called
+    /// when a key frame would be useful for seeking.
+    package func picture(
+        name: String, isMain: Bool, requestKeyFrame: @escaping @Sendable () -> Void
+    ) -> @Sendable ([UInt8], Int, MediaTimes) -> Void {
+        let (id, sender, recorder) = (recorder.nextID(), sender, recorder)
+        recorder.enqueue { $0.addPicture(id, of: sender, name: name, isMain: isMain) }
+        return { [weak recorder] frame, quarterTurns, times in
+            recorder?.enqueue(frame.count) { muxer throws(MediaFileError) in
+                let asks = try muxer.receive(frame: frame, quarterTurns: quarterTurns, times, ofPicture: id)
+                if asks { requestKeyFrame() }
+            }
+        }
+    }
+
+    /// Returns a function that records the Opus packets of an audio stream. Audio of the same name continues in the
+    /// same track.
+    package func sound(name: String, isMain: Bool) -> @Sendable ([UInt8], MediaTimes) -> Void {
+        let (id, sender, recorder) = (recorder.nextID(), sender, recorder)
+        recorder.enqueue { muxer throws(MediaFileError) in
+            try muxer.addSound(id, of: sender, name: name, isMain: isMain)
+        }
+        return { [weak recorder] packet, times in
+            recorder?.enqueue(packet.count) { muxer throws(MediaFileError) in
+                try muxer.receive(packet: packet, times, ofSound: id)
+            }
+        }
+    }
+}

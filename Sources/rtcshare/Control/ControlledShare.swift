@@ -1,0 +1,128 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import RTCShareMedia
+internal import RTCSharePeerConnection
+internal import RTCShareSignaling
+
+/// The state of a share, as `rtcshare status --json` prints it.
+struct ControlledShare: Codable, Hashable, Sendable {
+    enum State: String, Codable, Sendable {
+        /// There are no viewers, or all of them wait for admission.
+        case waiting
+        case connecting, sharing, paused
+    }
+
+    struct Camera: Codable, Hashable, Sendable {
+        let spec: String
+        /// The reason for an interruption; nil if there is none.
+        var interruption: String?
+        /// Whether the light is on; nil if the camera has none.
+        var isLightOn: Bool?
+    }
+
+    /// A source of audio.
+    struct Sound: Codable, Hashable, Sendable {
+        let spec: String
+        /// The reason for an interruption; nil if there is none.
+        var interruption: String?
+    }
+
+    struct Viewer: Codable, Hashable, Sendable {
+        let id: Int
+        /// The state of its connection, which is new until its answer is accepted.
+        let state: ConnectionState
+        /// Whether it waits for admission.
+        let isWaiting: Bool
+        /// The names of its subgroups, and `main` for the main room.
+        let groups: [String]
+        /// The address of a viewer that joined through a link.
+        var address: String?
+        var browser: String?
+        /// The time at which it joined.
+        var since: Date?
+        /// The bitrate to the viewer, in kbit/s.
+        var bitrate: Double?
+        /// The fraction of packets that it reports as lost.
+        var fractionLost: Double?
+        /// The round trip in seconds.
+        var roundTripTime: Double?
+        var path: ViewerRates.Path?
+    }
+
+    struct Recording: Codable, Hashable, Sendable {
+        let file: String
+        /// The duration of the recording.
+        let seconds: Double
+    }
+
+    /// A server to which it is published.
+    struct Server: Codable, Hashable, Sendable {
+        let id: Int
+        /// The protocol: `whip`, `janus`.
+        let kind: String
+        /// The name for people: its URL, without secrets.
+        let name: String
+        let state: Publication.State
+        /// The time since which it has the state.
+        let since: Date
+        /// The number of times that the share was published there.
+        let count: Int
+        /// The reason for the last failure; nil after it was published again.
+        var failure: String?
+        /// The time of the next retry.
+        var nextAttempt: Date?
+        /// The bitrate to the server, in kbit/s.
+        var bitrate: Double?
+        /// The fraction of packets that it reports as lost.
+        var fractionLost: Double?
+        /// The round trip in seconds.
+        var roundTripTime: Double?
+        var path: ViewerRates.Path?
+    }
+
+    let name: String
+    let pid: Int32
+    let attendee: String
+    let state: State
+    /// The SPEC of the shared source.
+    let source: String
+    /// The reason why the source is interrupted, or can't be seen on the screen; nil if there is none.
+    let interruption: String?
+    /// The presenter's camera; nil if none is sent.
+    var camera: Camera?
+    /// The sources of the shared audio.
+    var sounds: [Sound]?
+    /// The presenter's microphone; nil if none is sent.
+    var microphone: Sound?
+    /// The size of the last sent frame; nil before the first.
+    var width: Int?
+    var height: Int?
+    var framesPerSecond: Double
+    /// The total outgoing bitrate in kbit/s.
+    var bitrate: Double
+    /// The maximum bitrate in kbit/s.
+    let maxBitrate: Int
+    let maxFramerate: Double
+    /// The maximum size of its video; nil if none was set.
+    var maxWidth: Int?
+    var maxHeight: Int?
+    let hint: SharingOptions.Hint?
+    /// Whether viewers see a slate instead of the last frame while it is paused.
+    let isSlateShown: Bool
+    let isAudioMuted: Bool
+    let isMicrophoneMuted: Bool
+    let destination: String
+    /// The subgroups that the presenter has joined.
+    let subgroups: [String]
+    /// Whether new viewers can't join; nil if there is no link.
+    var isLocked: Bool?
+    /// Whether viewers wait until the presenter admits them; nil if there is no link.
+    var needsApproval: Bool?
+    /// The recording of the sent media; nil if there is none.
+    var recording: Recording?
+    var viewers: [Viewer]
+    /// The servers to which it is published.
+    var servers: [Server] = []
+    /// The seconds since the start of the share.
+    var uptime: Double
+}
