@@ -1,5 +1,6 @@
 package import RTCShareCongestionControl
 package import RTCShareICE
+package import RTCShareRTP
 package import RTCShareSecureTransport
 package import RTCShareWireFormat
 
@@ -35,6 +36,8 @@ extension PeerConnection {
         package var relayLifetime = Duration.seconds(600)
         /// The SRTP profiles in order of preference.
         package var srtpProfiles = SRTPProfile.preferred
+        /// The payload formats of video that this side sends and receives, in order of preference.
+        package var videoFormats = VideoPayloadFormats.all
 
         /// The time to wait for a restart after the peer's consent, and with it the permission to send, has expired. 30
         /// s suit an owner that can exchange descriptions while the connection exists. With zero, the default, the

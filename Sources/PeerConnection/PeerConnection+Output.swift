@@ -165,9 +165,11 @@ extension PeerConnection {
                 try outbound[media].audio?.write(
                     frame, to: &writer, transportSequenceNumber: &bandwidth.transportSequenceNumber, now: now)
             case .picture(let frame, _, let fragment, let group):
-                try outbound[media].video?.writeMedia(
-                    frame, fragment: Int(fragment), group: group, to: &writer,
-                    transportSequenceNumber: &bandwidth.transportSequenceNumber, now: now)
+                let isWritten =
+                    try outbound[media].video?.writeMedia(
+                        frame, fragment: Int(fragment), group: group, to: &writer,
+                        transportSequenceNumber: &bandwidth.transportSequenceNumber, now: now) ?? false
+                guard isWritten else { return nil }
                 if !bandwidth.pacer.allowsPadding, outbound[media].video?.canPad == true {
                     bandwidth.pacer.allowsPadding = true
                 }

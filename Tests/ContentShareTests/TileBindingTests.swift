@@ -66,8 +66,8 @@ struct TileBindingTests {
             throw VideoTileError.decoder("no frame")
         }
         return AssembledFrame(
-            data: frame.data, header: try VP8FrameHeader(parsing: frame.data.span.bytes), timestamp: RTPTimestamp(0),
-            pictureID: nil, temporalLayer: nil, packetCount: 1, firstArrival: Instant(nanoseconds: 0),
+            data: frame.data, format: .vp8, header: VideoFrameHeader(isKeyFrame: true, width: 64, height: 64),
+            timestamp: RTPTimestamp(0), pictureID: nil, packetCount: 1, firstArrival: Instant(nanoseconds: 0),
             completion: Instant(nanoseconds: 0))
     }
 

@@ -28,8 +28,7 @@ struct RTPTarget: FuzzTarget {
         }
         if let (descriptor, count) = try? VP8PayloadDescriptor.parse(payload) {
             expect(count <= payload.byteCount, "a descriptor lies within its payload")
-            let copy = try written(descriptor.byteCount) { writer in try descriptor.write(to: &writer) }
-            let read = try VP8PayloadDescriptor.parse(copy.span.bytes)
+            let read = try VP8PayloadDescriptor.parse(descriptor.bytes.span.bytes)
             expect(read.descriptor == descriptor, "a descriptor is the same once it was written and read")
         }
         try writeAgain(header, extensions)
@@ -63,10 +62,7 @@ struct RTPTarget: FuzzTarget {
                 timestamp: packet.timestamp,
                 source: SynchronizationSource(1), extensions: extensions)
             let head = try written(header.byteCount(map: map)) { writer in try header.write(to: &writer, map: map) }
-            let descriptor = try written(packet.descriptor.byteCount) { writer in
-                try packet.descriptor.write(to: &writer)
-            }
-            seeds["vp8-\(packet.number)"] = head + descriptor + packet.payload
+            seeds["vp8-\(packet.number)"] = head + packet.descriptor.bytes + packet.payload
         }
         return seeds
     }

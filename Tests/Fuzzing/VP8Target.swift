@@ -15,17 +15,22 @@ struct VP8Target: FuzzTarget {
         static let pause: UInt8 = 4
     }
 
+    private static let format: any VideoPayloadFormat = .vp8
     private static let red = PayloadType(masking: 112)
     private static let ulpfec = PayloadType(masking: 114)
     private static let source = SynchronizationSource(1)
     private static let retransmissionSource = SynchronizationSource(2)
 
     func run(_ input: [UInt8]) throws {
-        let configuration = VP8FrameAssembler.Configuration()
-        var assembler = VP8FrameAssembler(configuration: configuration)
+        let configuration = FrameAssembler.Configuration()
+        var assembler = FrameAssembler(configuration: configuration)
         var settings = InboundVideoStream.Configuration(
-            source: Self.source, payloadType: PayloadType(masking: 96), localSource: SynchronizationSource(3))
-        settings.retransmission = (Self.retransmissionSource, PayloadType(masking: 97))
+            source: Self.source,
+            formats: [
+                NegotiatedFormat(
+                    Self.format, payloadType: PayloadType(masking: 96), retransmission: PayloadType(masking: 97))
+            ], localSource: SynchronizationSource(3))
+        settings.retransmissionSource = Self.retransmissionSource
         settings.forwardErrorCorrection = ForwardErrorCorrectionTypes(
             red: Self.red, redRetransmission: PayloadType(masking: 113), ulpfec: Self.ulpfec)
         var receiver = InboundVideoStream(configuration: settings)
@@ -60,7 +65,7 @@ struct VP8Target: FuzzTarget {
 
     private func take(
         _ payload: [UInt8], _ step: Script.Step, _ number: SequenceNumber, _ timestamp: RTPTimestamp,
-        _ assembler: inout VP8FrameAssembler, _ receiver: inout InboundVideoStream, _ now: Instant
+        _ assembler: inout FrameAssembler, _ receiver: inout InboundVideoStream, _ now: Instant
     ) throws {
         let marker = step.number(4) & 1 != 0
         let isRetransmission = step.number(4) & 2 != 0
@@ -75,10 +80,9 @@ struct VP8Target: FuzzTarget {
             try written(header.byteCount(map: map)) { writer in try header.write(to: &writer, map: map) } + payload
         let read = try RTPHeader(parsing: packet.span.bytes)
         receiver.receive(read, in: packet.span.bytes, now: now)
-        guard !isRED, let (descriptor, count) = try? VP8PayloadDescriptor.parse(payload.span.bytes) else { return }
+        guard !isRED, let (content, piece) = try? Self.format.read(payload.span.bytes) else { return }
         assembler.insert(
-            number, timestamp: timestamp, marker: marker, descriptor: descriptor,
-            payload: Array(payload.dropFirst(count)), now: now)
+            number, timestamp: timestamp, marker: marker, content: content, piece: Array(payload[piece]), now: now)
     }
 
     func seeds() throws -> [String: [UInt8]] {
@@ -88,17 +92,14 @@ struct VP8Target: FuzzTarget {
             var steps: [(kind: UInt8, bytes: [UInt8])] = []
             for frame in 0..<6 {
                 let packets = stream.frame(
-                    isKeyFrame: frame == 0, packetCount: 2, size: 12, layer: VP8TemporalLayer(index: UInt8(frame % 2)))
+                    isKeyFrame: frame == 0, packetCount: 2, size: 12, layer: TemporalLayer(index: UInt8(frame % 2)))
                 for (index, packet) in packets.enumerated() {
-                    let descriptor = try written(packet.descriptor.byteCount) { writer in
-                        try packet.descriptor.write(to: &writer)
-                    }
                     let number = packet.number.rawValue
                     steps.append(
                         (
                             0,
                             [UInt8(number >> 8), UInt8(number & 0xFF), 10, index == 0 ? 33 : 0, packet.marker ? 1 : 0]
-                                + descriptor + packet.payload
+                                + packet.descriptor.bytes + packet.payload
                         ))
                 }
             }
@@ -133,9 +134,7 @@ struct VP8Target: FuzzTarget {
                 marker: packet.marker, payloadType: red, sequenceNumber: packet.number,
                 timestamp: RTPTimestamp(.max - 5000), source: source)
             let head = try written(12) { writer in try header.write(to: &writer, map: HeaderExtensionMap()) }
-            let payload =
-                try written(packet.descriptor.byteCount) { writer in try packet.descriptor.write(to: &writer) }
-                + packet.payload
+            let payload = packet.descriptor.bytes + packet.payload
             encoder.add(header: head.span.bytes, payloadType: vp8, payload: payload.span.bytes)
             if index != 2 { add(packet.number, isMarked: packet.marker, vp8, payload) }
         }

@@ -14,7 +14,7 @@ struct VP8PayloadDescriptorTests {
             "90e0 9234 fe a0",
             VP8PayloadDescriptor(
                 startsPartition: true, pictureID: .long(4660), temporalLevelZeroIndex: 254,
-                temporalLayer: VP8TemporalLayer(index: 2, dependsOnBaseOnly: true))
+                temporalLayer: TemporalLayer(index: 2, dependsOnBaseOnly: true))
         ),
         (
             "80f0 9234 07 1f",
@@ -25,7 +25,7 @@ struct VP8PayloadDescriptorTests {
         ("9010 03", VP8PayloadDescriptor(startsPartition: true, keyFrameIndex: 3)),
         ("9080 11", VP8PayloadDescriptor(startsPartition: true, pictureID: .short(17))),
         ("b080 92 34", VP8PayloadDescriptor(startsPartition: true, isNonReference: true, pictureID: .long(0x1234))),
-        ("9020 40", VP8PayloadDescriptor(startsPartition: true, temporalLayer: VP8TemporalLayer(index: 1))),
+        ("9020 40", VP8PayloadDescriptor(startsPartition: true, temporalLayer: TemporalLayer(index: 1))),
     ]
 
     @Test("Fields are read and written", arguments: vectors)
@@ -63,19 +63,27 @@ struct VP8PayloadDescriptorTests {
 
     @Test("Picture IDs wrap at their width")
     func pictureNumbersWrapAtTheirWidth() {
-        #expect(VP8PictureID.long(1).distance(from: .long(0x7FFF)) == 2)
-        #expect(VP8PictureID.short(120).distance(from: .short(2)) == -10)
+        #expect(PictureNumber.long(1).distance(from: .long(0x7FFF)) == 2)
+        #expect(PictureNumber.short(120).distance(from: .short(2)) == -10)
     }
 
-    @Test("Counters number frames and base layers, and wrap")
-    func pictureCounters() {
-        var counters = VP8PictureCounters(pictureID: 0x7FFF, temporalLevelZeroIndex: 255)
-        let first = counters.next()
-        #expect(first.pictureID == .long(0x7FFF))
-        #expect(first.temporalLevelZeroIndex == 255)
-        let second = counters.next()
-        #expect(second.pictureID == .long(0))
-        #expect(second.temporalLevelZeroIndex == 0)
+}
+
+struct VP8PayloadFormatTests {
+    @Test("Frames and base layers are numbered, and wrap", arguments: [0x7FFE, 0x7FFF, 0x8000, 0xFFFF] as [UInt16])
+    func numbers(_ number: UInt16) throws {
+        let frame = PacketizedFrame(
+            [1, 2], format: .vp8, number: FrameNumber(7), isKeyFrame: true, captureTime: .zero, width: 16, height: 16)
+        let payload = try written { writer in
+            try frame.writePayload(at: 0, number: FrameNumber(number), to: &writer)
+        }
+        let (descriptor, count) = try VP8PayloadDescriptor.parse(payload.span.bytes)
+        #expect(
+            descriptor
+                == VP8PayloadDescriptor(
+                    startsPartition: true, pictureID: .long(number & 0x7FFF),
+                    temporalLevelZeroIndex: UInt8(truncatingIfNeeded: number), temporalLayer: .base))
+        #expect(payload.dropFirst(count) == [1, 2])
     }
 }
 
@@ -121,9 +129,8 @@ struct VP8FrameHeaderTests {
 
 struct PacketizedFrameTests {
     private func frame(_ count: Int, limit: Int) -> PacketizedFrame {
-        var counters = VP8PictureCounters(pictureID: 7, temporalLevelZeroIndex: 9)
-        return PacketizedFrame(
-            vp8: (0..<count).map { UInt8(truncatingIfNeeded: $0 * 7) }, descriptor: counters.next(),
+        PacketizedFrame(
+            (0..<count).map { UInt8(truncatingIfNeeded: $0 * 7) }, format: .vp8, number: FrameNumber(7),
             isKeyFrame: true, captureTime: .seconds(2), width: 640, height: 480, maximumPayloadByteCount: limit)
     }
 
@@ -158,8 +165,8 @@ struct PacketizedFrameTests {
     @Test("An index outside the frame is limited to it")
     func indexOutsideFrame() throws {
         let frame = frame(200, limit: 100)
-        #expect(frame.fragment(at: -1) == frame.fragment(at: 0))
-        #expect(frame.fragment(at: 99) == frame.fragment(at: frame.fragmentCount - 1))
+        #expect(frame.payloadByteCount(at: -1) == frame.payloadByteCount(at: 0))
+        #expect(frame.payloadByteCount(at: 99) == frame.payloadByteCount(at: frame.fragmentCount - 1))
     }
 
     @Test("Each peer has its own timestamp")

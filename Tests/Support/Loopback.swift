@@ -33,10 +33,8 @@ package enum Loopback {
         let start: [UInt8] = isKeyFrame ? [0x10, 0, 0, 0x9D, 0x01, 0x2A, 0x00, 0x05, 0xD0, 0x02] : [0x11, 0, 0]
         let bytes = start + (0..<5000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ Int(number)) }
         return PacketizedFrame(
-            vp8: bytes,
-            descriptor: VP8PayloadDescriptor(startsPartition: true, pictureID: .long(number)),
-            isKeyFrame: isKeyFrame, captureTime: .milliseconds(Int(number) * 33), width: 1280, height: 720,
-            maximumPayloadByteCount: PacketizedFrame.maximumPayloadByteCount)
+            bytes, format: .vp8, number: FrameNumber(number), isKeyFrame: isKeyFrame,
+            captureTime: .milliseconds(Int(number) * 33), width: 1280, height: 720)
     }
 }
 

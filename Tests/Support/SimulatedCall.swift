@@ -107,7 +107,7 @@ package final class SimulatedCall {
     private struct Pictures {
         var count = 0
         var owesKeyFrame = true
-        var counters = VP8PictureCounters(pictureID: 0x7FF0, temporalLevelZeroIndex: 250)
+        var number = FrameNumber(0x7FF0)
     }
 
     private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 1500, alignment: 16)
@@ -346,9 +346,8 @@ package final class SimulatedCall {
         let start: [UInt8] = isKeyFrame ? [0x10, 0, 0, 0x9D, 0x01, 0x2A, 0x00, 0x05, 0xD0, 0x02] : [0x11, 0, 0]
         bytes.replaceSubrange(0..<start.count, with: start)
         let frame = PacketizedFrame(
-            vp8: bytes, descriptor: state.counters.next(), isKeyFrame: isKeyFrame,
-            captureTime: .nanoseconds(now.nanoseconds), width: 1280, height: 720,
-            maximumPayloadByteCount: PacketizedFrame.maximumPayloadByteCount)
+            bytes, format: .vp8, number: state.number.takeNext(), isKeyFrame: isKeyFrame,
+            captureTime: .nanoseconds(now.nanoseconds), width: 1280, height: 720)
         state.count += 1
         pictures[media] = state
         sender.send(frame, media: media, now: now)

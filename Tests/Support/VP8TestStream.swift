@@ -2,6 +2,17 @@ internal import RTCShareNetworkSimulation
 public import RTCShareRTP
 internal import RTCShareWireFormat
 
+extension VP8PayloadDescriptor {
+    /// The bytes on the wire.
+    package var bytes: [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: byteCount)
+        var span = bytes.mutableSpan
+        var writer = ByteWriter(span.mutableBytes)
+        try? write(to: &writer)
+        return bytes
+    }
+}
+
 /// A VP8 stream whose frames can't be decoded, but have packets according to RFC 7741.
 public struct VP8TestStream: Sendable {
     /// The parts of one packet.
@@ -21,7 +32,7 @@ public struct VP8TestStream: Sendable {
     /// The sequence number of the next packet.
     public var nextNumber: SequenceNumber
     private var timestamp: RTPTimestamp
-    private var pictureID: VP8PictureID
+    private var pictureID: PictureNumber
     private var temporalLevelZeroIndex: UInt8
     private var generator: SeededGenerator
 
@@ -36,7 +47,7 @@ public struct VP8TestStream: Sendable {
 
     /// Returns the next frame as `packetCount` packets, each with `size` bytes after the descriptor.
     package mutating func frame(
-        isKeyFrame: Bool, packetCount: Int, size: Int = 50, layer: VP8TemporalLayer? = nil, isNonReference: Bool = false
+        isKeyFrame: Bool, packetCount: Int, size: Int = 50, layer: TemporalLayer? = nil, isNonReference: Bool = false
     ) -> [Packet] {
         timestamp = timestamp.advanced(by: 3000)
         pictureID = .long((pictureID.value &+ 1) & 0x7FFF)

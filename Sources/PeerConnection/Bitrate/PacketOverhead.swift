@@ -2,7 +2,7 @@ internal import RTCShareRTP
 internal import RTCShareWireFormat
 
 /// The overhead of a media's packets on the wire: IP and UDP, the RTP header with the extensions of every packet, the
-/// payload descriptor, and the bytes of SRTP.
+/// prefix of the payload, and the bytes of SRTP.
 struct PacketOverhead {
     private let bitsPerPacket: Int
     /// The packets per second of audio; nil for video, whose number of packets follows from its bitrate.
@@ -13,8 +13,8 @@ struct PacketOverhead {
     /// The bytes of extensions: a profile's four bytes, absolute send time and transport-wide sequence number, with
     /// padding.
     private static let extensionBytes = 12
-    /// The bytes of a VP8 descriptor with a long picture ID and TL0PICIDX (RFC 7741 §4.2).
-    private static let descriptorBytes = 6
+    /// The bytes that a payload format writes before a piece of a frame, at most.
+    private static let prefixBytes = 6
     /// The payload of a full video packet, in bits.
     private static let fullPayloadBits = 1140.0 * 8
     /// The assumed frame rate, for packets that are not full.
@@ -27,7 +27,7 @@ struct PacketOverhead {
     /// - protectionRatio: The ratio of loss protection to media.
     init(path: Int, cipher: Int, packetsPerSecond: Int?, protectionRatio: Double = 0) {
         let headers = path + RTPHeader.fixedByteCount + Self.extensionBytes + cipher
-        bitsPerPacket = 8 * (headers + (packetsPerSecond == nil ? Self.descriptorBytes : 0))
+        bitsPerPacket = 8 * (headers + (packetsPerSecond == nil ? Self.prefixBytes : 0))
         self.packetsPerSecond = packetsPerSecond
         self.protectionRatio = protectionRatio
     }

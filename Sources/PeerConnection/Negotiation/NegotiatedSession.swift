@@ -52,17 +52,13 @@ package struct NegotiatedMedia: Hashable, Sendable {
     package var direction: DirectionAttribute
     /// Whether this side offered to send, even if the peer does not receive.
     package var isSendingOffered = false
-    /// The codec, with the payload type of packets.
-    package var codec: RTPMapAttribute
-    /// The peer's parameters of the codec.
-    package var codecParameters: FormatParametersAttribute?
+    /// The codecs that both sides support, at least one, in the order of preference.
+    package var codecs: [NegotiatedCodec]
     /// The peer's parameters of Opus; nil for other codecs.
     package var opus: OpusParameters?
-    /// The payload type of retransmissions (RFC 4588); nil if it was not negotiated.
-    package var rtxPayloadType: UInt8?
     /// The payload types of forward error correction; nil if it was not negotiated.
     package var forwardErrorCorrection: ForwardErrorCorrectionFormats?
-    /// The feedback that both sides support.
+    /// The feedback that both sides support for all codecs.
     package var feedback: Set<FeedbackKind>
     /// The ids of the header extensions that packets can have.
     package var extensionIDs: [HeaderExtensionURI: UInt8]
@@ -75,8 +71,30 @@ package struct NegotiatedMedia: Hashable, Sendable {
     /// The sources that the peer sends.
     package var remote: MediaSources
 
-    /// The payload type of the codec.
+    /// The preferred codec, with the payload type of packets.
+    package var codec: RTPMapAttribute { codecs[0].map }
+    /// The peer's parameters of the preferred codec.
+    package var codecParameters: FormatParametersAttribute? { codecs[0].parameters }
+    /// The payload type of the preferred codec.
     package var payloadType: UInt8 { codec.payloadType }
+    /// The payload type of its retransmissions (RFC 4588); nil if it was not negotiated.
+    package var rtxPayloadType: UInt8? { codecs[0].rtxPayloadType }
+}
+
+/// The negotiated values of a codec.
+package struct NegotiatedCodec: Hashable, Sendable {
+    /// The encoding, with the payload type of packets.
+    package var map: RTPMapAttribute
+    /// The peer's parameters.
+    package var parameters: FormatParametersAttribute?
+    /// The payload type of retransmissions (RFC 4588); nil if it was not negotiated.
+    package var rtxPayloadType: UInt8?
+
+    package init(map: RTPMapAttribute, parameters: FormatParametersAttribute? = nil, rtxPayloadType: UInt8? = nil) {
+        self.map = map
+        self.parameters = parameters
+        self.rtxPayloadType = rtxPayloadType
+    }
 }
 
 /// The sources that one side announces for a section.

@@ -114,7 +114,8 @@ extension PeerConnection {
         var parameters = AnswerParameters(
             sessionID: identity.sessionID,
             sessionVersion: negotiated == nil ? descriptions.version : descriptions.version &+ 1,
-            transport: transportParameters(ice.local, peerTrickles: peerTrickles))
+            transport: transportParameters(ice.local, peerTrickles: peerTrickles),
+            codecs: videoCodecs + [.opusReceived])
         parameters.agreed = negotiated
         parameters.declined = receivers.declinedSections
         for (index, media) in outbound.enumerated() {

@@ -37,6 +37,9 @@ extension PeerConnection {
         return sections + receiving
     }
 
+    /// The video codecs of this side.
+    var videoCodecs: [NegotiableCodec] { NegotiableCodec.video(configuration.videoFormats) }
+
     /// Adds a section to the next offer that requests media from the peer (W3C `addTransceiver`, recvonly).
     package mutating func addReceivingSection(isVideo: Bool) throws(PeerConnectionError) {
         guard !state.isOver else { throw .ended }
@@ -45,7 +48,7 @@ extension PeerConnection {
         let mid = identity.drawMid(avoiding: known, random: &random)
         receivingSections.append(
             OfferedSection(
-                mid: mid, codecs: [isVideo ? .vp8 : .opusReceived],
+                mid: mid, codecs: isVideo ? videoCodecs : [.opusReceived],
                 extensions: isVideo ? OfferedSection.videoExtensions : OfferedSection.audioExtensions,
                 direction: .receiveOnly, source: nil, isSlides: false))
     }
@@ -75,7 +78,7 @@ extension PeerConnection {
     /// configuration (RFC 9143 §10.1.2).
     func answeringSection(_ index: Int) -> OfferedSection {
         var section = ownSection(index)
-        section.codecs = [identity.media[index].kind.isVideo ? .vp8 : .opusReceived]
+        if !identity.media[index].kind.isVideo { section.codecs = [.opusReceived] }
         return section
     }
 
@@ -99,7 +102,9 @@ extension PeerConnection {
                 receivers.hasReceiver(ofSection: section) && !receivers.declinedSections.contains(section)
             } ?? false)
         return media.kind.isVideo
-            ? .video(mid: media.mid, source: source, isSlides: media.kind.isContent, direction: direction)
+            ? .video(
+                mid: media.mid, codecs: videoCodecs, source: source, isSlides: media.kind.isContent,
+                direction: direction)
             : .audio(mid: media.mid, source: source, isSlides: media.kind.isContent, direction: direction)
     }
 
@@ -160,7 +165,7 @@ extension PeerConnection {
         bandwidth.allocation.isDue = true
         if outbound[index].isWanted, !outbound[index].isHeldBack, let media = negotiatedMedia(index),
             media.direction.sends,
-            var parameters = OutgoingStream.Parameters(media)
+            var parameters = OutgoingStream.Parameters(media, videoFormats: configuration.videoFormats)
         {
             if !configuration.congestionDeviations.contains(.lossPolicy) { parameters.forwardErrorCorrection = nil }
             outbound[index].start(
@@ -182,7 +187,7 @@ extension PeerConnection {
 }
 
 extension OutgoingStream.Parameters {
-    init?(_ media: NegotiatedMedia) {
+    init?(_ media: NegotiatedMedia, videoFormats: [any VideoPayloadFormat]) {
         guard let source = media.local.ssrc, let payloadType = PayloadType(media.payloadType) else { return nil }
         self.source = SynchronizationSource(source)
         self.payloadType = payloadType
@@ -192,13 +197,13 @@ extension OutgoingStream.Parameters {
         if !media.feedback.contains(.transportWide) { extensions[.transportSequenceNumber] = nil }
         self.extensions = extensions
         isContent = media.local.isSlides
-        formatParameters = media.codecParameters?.text
-        if let type = media.rtxPayloadType.flatMap({ PayloadType($0) }), let source = media.local.rtxSSRC {
-            retransmission = (SynchronizationSource(source), type)
+        formats = media.formats(among: videoFormats)
+        if formats.contains(where: { $0.retransmission != nil }), let source = media.local.rtxSSRC {
+            retransmissionSource = SynchronizationSource(source)
             forwardErrorCorrection = media.forwardErrorCorrection.flatMap { ForwardErrorCorrectionTypes($0) }
         } else {
             // A retransmission with the original sequence number would need RED again.
-            retransmission = nil
+            retransmissionSource = nil
         }
     }
 }
@@ -206,14 +211,19 @@ extension OutgoingStream.Parameters {
 extension OfferedSection {
     /// Creates a section in which the peer sends, with the numbers that the peer assigned.
     fileprivate init(receiving media: NegotiatedMedia, mid: String) {
-        let isOpus = media.codec.isOpus
-        var codec = isOpus ? NegotiableCodec.opusReceived : .vp8
-        codec.map = media.codec
-        codec.rtxPayloadType = media.rtxPayloadType
-        codec.forwardErrorCorrection = media.forwardErrorCorrection
-        codec.feedback = codec.feedback.filter(media.feedback.contains)
+        let codecs = media.codecs.map { agreed in
+            var codec = NegotiableCodec.opusReceived
+            if !agreed.map.isOpus {
+                codec = NegotiableCodec(
+                    kind: "video", map: agreed.map, feedback: NegotiableCodec.videoFeedback,
+                    rtxPayloadType: agreed.rtxPayloadType, forwardErrorCorrection: media.forwardErrorCorrection)
+            }
+            codec.map = agreed.map
+            codec.feedback = codec.feedback.filter(media.feedback.contains)
+            return codec
+        }
         self.init(
-            mid: mid, codecs: [codec],
+            mid: mid, codecs: codecs,
             extensions: media.extensionIDs.sorted { $0.value < $1.value }.map {
                 ExtensionMapAttribute(id: UInt16($0.value), uri: $0.key.rawValue)
             }, direction: .receiveOnly, source: nil, isSlides: false)

@@ -41,9 +41,14 @@ struct InboundMedia: Sendable {
     /// The receiver of audio; nil for video, and before a source is known.
     private(set) var audio: InboundAudioStream?
     private var activity = ActivityMonitor()
+    private let videoFormats: [any VideoPayloadFormat]
 
-    init(_ negotiated: NegotiatedMedia, localSource: SynchronizationSource) {
+    init(
+        _ negotiated: NegotiatedMedia, localSource: SynchronizationSource,
+        videoFormats: [any VideoPayloadFormat] = VideoPayloadFormats.all
+    ) {
         self.negotiated = negotiated
+        self.videoFormats = videoFormats
         self.localSource = localSource
         extensions = HeaderExtensionMap(negotiated)
         isActive = negotiated.direction.receives
@@ -192,13 +197,14 @@ struct InboundMedia: Sendable {
     }
 
     private func isOwnPayloadType(_ type: PayloadType) -> Bool {
-        isMediaPayloadType(type) || type.rawValue == negotiated.rtxPayloadType
+        isMediaPayloadType(type) || negotiated.codecs.contains { $0.rtxPayloadType == type.rawValue }
             || type.rawValue == negotiated.forwardErrorCorrection?.redRetransmission
     }
 
     /// Whether packets of this type are the media's own, in RED or not.
     private func isMediaPayloadType(_ type: PayloadType) -> Bool {
-        type.rawValue == negotiated.payloadType || type.rawValue == negotiated.forwardErrorCorrection?.red
+        negotiated.codecs.contains { $0.map.payloadType == type.rawValue }
+            || type.rawValue == negotiated.forwardErrorCorrection?.red
     }
 
     /// The source of retransmissions that a description names together with the source.
@@ -246,21 +252,21 @@ struct InboundMedia: Sendable {
 
     /// Receives a source, or continues to receive it with the latest negotiated values.
     private mutating func hear(_ source: SynchronizationSource) {
-        guard let payloadType = PayloadType(negotiated.payloadType) else { return }
         if source != self.source {
             hasEnded = false
             recordFormerSource()
         }
         if isAudio {
             video = nil
-            hearSound(source, payloadType: payloadType)
+            hearSound(source)
         } else {
             audio = nil
-            hearVideo(source, payloadType: payloadType)
+            hearVideo(source)
         }
     }
 
-    private mutating func hearSound(_ source: SynchronizationSource, payloadType: PayloadType) {
+    private mutating func hearSound(_ source: SynchronizationSource) {
+        guard let payloadType = PayloadType(negotiated.payloadType) else { return }
         let configuration = InboundAudioStream.Configuration(source: source, payloadType: payloadType)
         if audio?.source == source {
             audio?.setPayloadType(payloadType)
@@ -271,15 +277,13 @@ struct InboundMedia: Sendable {
         }
     }
 
-    private mutating func hearVideo(_ source: SynchronizationSource, payloadType: PayloadType) {
+    private mutating func hearVideo(_ source: SynchronizationSource) {
         var configuration = InboundVideoStream.Configuration(
-            source: source, payloadType: payloadType, localSource: localSource)
+            source: source, formats: negotiated.formats(among: videoFormats), localSource: localSource)
         // Retransmissions belong to the source with which they were announced.
         let announced = negotiated.remote.ssrc == source.rawValue ? negotiated.remote.rtxSSRC : nil
-        if let rtx = announced.map({ SynchronizationSource($0) }) ?? retransmissionSource,
-            let type = negotiated.rtxPayloadType.flatMap({ PayloadType($0) })
-        {
-            configuration.retransmission = (rtx, type)
+        if configuration.formats.contains(where: { $0.retransmission != nil }) {
+            configuration.retransmissionSource = announced.map { SynchronizationSource($0) } ?? retransmissionSource
         }
         configuration.forwardErrorCorrection = negotiated.forwardErrorCorrection.flatMap { .init($0) }
         configuration.extensions = extensions

@@ -10,15 +10,27 @@ struct OutgoingStream: Sendable {
     struct Parameters: Sendable {
         let mid: String
         let source: SynchronizationSource
+        /// The payload type of audio, or of the preferred codec of video.
         let payloadType: PayloadType
-        /// The source and the payload type of retransmissions (RFC 4588); nil if the peer does not accept any.
-        let retransmission: (source: SynchronizationSource, payloadType: PayloadType)?
+        /// The codecs of video in order of preference; empty for audio.
+        let formats: [NegotiatedFormat]
+        /// The source of retransmissions (RFC 4588); nil if the peer does not accept any.
+        let retransmissionSource: SynchronizationSource?
         /// The payload types of forward error correction; nil if the peer accepts none, or no retransmissions.
         var forwardErrorCorrection: ForwardErrorCorrectionTypes?
         let extensions: HeaderExtensionMap
         let isContent: Bool
-        /// The peer's parameters of the codec, as in its description.
-        let formatParameters: String?
+
+        /// Returns the payload types of a frame's codec; nil if the peer does not accept it.
+        func format(of frame: PacketizedFrame) -> NegotiatedFormat? {
+            formats.first { $0.format === frame.format }
+        }
+
+        /// Returns the source and the payload type of retransmissions of a frame; nil if the peer does not accept any.
+        func retransmission(of frame: PacketizedFrame) -> (source: SynchronizationSource, payloadType: PayloadType)? {
+            guard let retransmissionSource, let type = format(of: frame)?.retransmission else { return nil }
+            return (retransmissionSource, type)
+        }
     }
 
     /// The negotiated parameters. A later description can change all of them except the source.

@@ -1,13 +1,14 @@
 internal import RTCShareRTP
+internal import RTCShareWireFormat
 
-/// The stream of frames that a peer receives, and the offset that makes their picture IDs one sequence.
+/// The stream of frames that a peer receives, and the numbers that make its frames one sequence.
 struct PictureNumbering {
-    /// The offset of the packets that are sent now.
-    private(set) var offset = VP8NumberOffset.none
+    /// The number of the frame that is sent now.
+    private(set) var number = FrameNumber(0)
     private var queuedStream: Int?
     private var newestCapture: Duration?
-    /// The stream of the current frame, and its descriptor as the peer received it.
-    private var sent: (stream: Int, descriptor: VP8PayloadDescriptor)?
+    /// The frame that is sent now: its stream, and its number there.
+    private var sent: (stream: Int, number: FrameNumber)?
 
     /// Whether a frame can follow the queued ones: the first frame of another stream must be a later key frame.
     mutating func follows(_ frame: PacketizedFrame) -> Bool {
@@ -19,24 +20,14 @@ struct PictureNumbering {
         return true
     }
 
-    /// Updates the offset at the first packet of a frame.
+    /// Updates the number at the first packet of a frame. Frames that are missing in a stream keep their numbers.
     mutating func begin(_ frame: PacketizedFrame) {
-        if let sent, sent.stream != frame.stream {
-            offset = VP8NumberOffset(
-                pictureID: Self.number(sent.descriptor) &+ 1 &- Self.number(frame.descriptor),
-                temporalLevelZeroIndex: (sent.descriptor.temporalLevelZeroIndex ?? 0) &+ 1
-                    &- (frame.descriptor.temporalLevelZeroIndex ?? 0))
+        if let sent {
+            let distance = sent.stream == frame.stream ? frame.number.distance(from: sent.number) : 1
+            number = number.advanced(by: distance)
+        } else {
+            number = frame.number
         }
-        var descriptor = frame.descriptor
-        descriptor.add(offset)
-        sent = (frame.stream, descriptor)
-    }
-
-    private static func number(_ descriptor: VP8PayloadDescriptor) -> UInt16 {
-        switch descriptor.pictureID {
-        case .long(let number): number
-        case .short(let number): UInt16(number)
-        case nil: 0
-        }
+        sent = (frame.stream, frame.number)
     }
 }

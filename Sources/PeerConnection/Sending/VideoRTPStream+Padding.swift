@@ -11,7 +11,7 @@ extension VideoRTPStream {
     /// Whether padding can be sent: only over RTX, whose sequence numbers the receiver does not require, and after
     /// media, which identifies the source.
     var canPad: Bool {
-        stream.parameters.retransmission != nil && newestTimestamp != nil
+        stream.parameters.retransmissionSource != nil && newestTimestamp != nil
     }
 
     /// Writes a packet of about `wanted` bytes: usually the repetition of a recent packet (RFC 4588), which can repair
@@ -19,8 +19,12 @@ extension VideoRTPStream {
     mutating func writePadding(
         _ wanted: Int, to writer: inout ByteWriter, transportSequenceNumber: inout TransportSequenceNumber, now: Instant
     ) throws(EndOfBytes) -> Bool {
-        guard canPad, let retransmission = stream.parameters.retransmission, let newestTimestamp else { return false }
-        if let (number, packet) = history.nextForPadding(now: now) {
+        guard let source = stream.parameters.retransmissionSource, let newestTimestamp,
+            let payloadType = stream.parameters.formats.lazy.compactMap(\.retransmission).first
+        else { return false }
+        if let (number, packet) = history.nextForPadding(now: now),
+            stream.parameters.retransmission(of: packet.frame) != nil
+        {
             let size = packet.frame.payloadByteCount(at: packet.fragment)
             if size > 0, size / Self.largestExcess <= wanted {
                 try writeRetransmission(
@@ -31,8 +35,8 @@ extension VideoRTPStream {
         }
         let start = writer.offset
         var header = OutgoingRTPHeader(
-            marker: false, payloadType: retransmission.payloadType, sequenceNumber: retransmissionSequenceNumber,
-            timestamp: newestTimestamp, source: retransmission.source,
+            marker: false, payloadType: payloadType, sequenceNumber: retransmissionSequenceNumber,
+            timestamp: newestTimestamp, source: source,
             extensions: stream.stampedExtensions(&transportSequenceNumber, now: now))
         header.hasPadding = true
         try header.write(to: &writer, map: stream.parameters.extensions)

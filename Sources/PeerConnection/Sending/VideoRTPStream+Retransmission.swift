@@ -64,7 +64,7 @@ extension VideoRTPStream {
     /// here and at the peer.
     private func canRepeat(_ packet: SentPacket, _ number: SequenceNumber) -> Bool {
         let isWithinWindow = stream.sequenceNumber.distance(from: number) <= SRTPSender.replayWindow
-        return canWrite(packet) && (isWithinWindow || stream.parameters.retransmission != nil)
+        return canWrite(packet) && (isWithinWindow || stream.parameters.retransmission(of: packet.frame) != nil)
     }
 
     /// Writes a retransmission, over RTX if the peer accepts it (RFC 4588 §4).
@@ -73,17 +73,18 @@ extension VideoRTPStream {
         transportSequenceNumber: inout TransportSequenceNumber, now: Instant
     ) throws(EndOfBytes) {
         let start = writer.offset
-        if let retransmission = stream.parameters.retransmission {
+        let retransmission = stream.parameters.retransmission(of: packet.frame)
+        if let retransmission {
             try writeOverRTX(
                 packet, number: number, retransmission, to: &writer, transportSequenceNumber: &transportSequenceNumber,
                 now: now)
-        } else {
-            try write(packet, packet.extensions, sequenceNumber: number, to: &writer)
+        } else if let payloadType = stream.parameters.format(of: packet.frame)?.payloadType {
+            try write(packet, packet.extensions, payloadType: payloadType, sequenceNumber: number, to: &writer)
         }
         let payload = packet.frame.payloadByteCount(at: packet.fragment)
         stream.statistics.countRetransmission(
             payload: payload, header: writer.offset - start - payload,
-            hasOwnSource: stream.parameters.retransmission != nil)
+            hasOwnSource: retransmission != nil)
     }
 
     private mutating func writeOverRTX(
@@ -104,7 +105,7 @@ extension VideoRTPStream {
             source: retransmission.source, extensions: extensions)
         try header.write(to: &writer, map: stream.parameters.extensions)
         try RetransmissionPayload.writePrefix(number, to: &writer)
-        try packet.frame.writePayload(at: packet.fragment, numberOffset: packet.numberOffset, to: &writer)
+        try packet.frame.writePayload(at: packet.fragment, number: packet.number, to: &writer)
         retransmissionSequenceNumber = retransmissionSequenceNumber.next
     }
 }

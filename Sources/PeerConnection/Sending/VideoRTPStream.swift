@@ -14,7 +14,8 @@ struct VideoRTPStream {
         private let absoluteSendTime: AbsoluteSendTime
         private let fragmentIndex: UInt16
         private let transportSequenceNumber: TransportSequenceNumber
-        let numberOffset: VP8NumberOffset
+        /// The number under which the peer knows the frame.
+        let number: FrameNumber
         /// The generation of the stream's parameters at the first transmission; see ``VideoRTPStream/canWrite(_:)``.
         let generation: UInt16
         /// Whether the packet has each of the two extensions. These are separate from the numbers, so that they fit
@@ -29,11 +30,11 @@ struct VideoRTPStream {
         }
 
         init(
-            frame: PacketizedFrame, fragment: Int, extensions: HeaderExtensions,
-            numberOffset: VP8NumberOffset = .none, generation: UInt16 = 0
+            frame: PacketizedFrame, fragment: Int, extensions: HeaderExtensions, number: FrameNumber? = nil,
+            generation: UInt16 = 0
         ) {
             self.frame = frame
-            self.numberOffset = numberOffset
+            self.number = number ?? frame.number
             fragmentIndex = UInt16(clamping: fragment)
             absoluteSendTime = extensions.absoluteSendTime ?? AbsoluteSendTime(0)
             transportSequenceNumber = extensions.transportSequenceNumber ?? TransportSequenceNumber(0)
@@ -72,6 +73,8 @@ struct VideoRTPStream {
     var history: RetransmissionHistory<SentPacket>
     /// The timestamp of the newest packet.
     var newestTimestamp: RTPTimestamp?
+    /// The payload type of the newest packet's codec.
+    private(set) var newestPayloadType: PayloadType?
     /// A counter of descriptions that change how packets are written.
     private var generation: UInt16 = 0
     /// The number of retransmissions in the pacer.
@@ -98,8 +101,9 @@ struct VideoRTPStream {
     /// Applies a later description.
     mutating func update(_ parameters: OutgoingStream.Parameters) {
         let isWrittenAlike =
-            parameters.payloadType == stream.parameters.payloadType
-            && parameters.extensions == stream.parameters.extensions
+            parameters.formats.elementsEqual(stream.parameters.formats) {
+                $0.format === $1.format && $0.payloadType == $1.payloadType
+            } && parameters.extensions == stream.parameters.extensions
             && parameters.forwardErrorCorrection == stream.parameters.forwardErrorCorrection
         if !isWrittenAlike { generation &+= 1 }
         if parameters.forwardErrorCorrection != stream.parameters.forwardErrorCorrection {
@@ -112,7 +116,7 @@ struct VideoRTPStream {
     /// written differently must not be sent with its original number, since SRTP would encrypt two packets with one key
     /// stream.
     func canWrite(_ packet: SentPacket) -> Bool {
-        stream.parameters.retransmission != nil || packet.generation == generation
+        stream.parameters.retransmission(of: packet.frame) != nil || packet.generation == generation
     }
 
     /// Resumes after a pause, with a key frame.
@@ -122,12 +126,13 @@ struct VideoRTPStream {
         keyFrameRequests.request()
     }
 
-    /// Queues a frame's packets. Returns false if the peer can't decode the frame because it has no key frame yet, or
-    /// none of this encoder.
+    /// Queues a frame's packets. Returns false if the peer can't decode the frame because it does not accept the codec,
+    /// or has no key frame yet, or none of this encoder.
     mutating func enqueue(
         _ frame: PacketizedFrame, as media: Int, to pacer: inout Pacer<PacedPacket>, now: Instant
     ) -> Bool {
-        guard frame.isKeyFrame || hasSentKeyFrame, numbering.follows(frame) else { return false }
+        guard stream.parameters.format(of: frame) != nil, frame.isKeyFrame || hasSentKeyFrame, numbering.follows(frame)
+        else { return false }
         hasSentKeyFrame = true
         stream.statistics.count(frame)
         repeatRetransmissions(as: media, to: &pacer, now: now)
@@ -151,11 +156,14 @@ struct VideoRTPStream {
         history.allow(capacity: RetransmissionHistory<SentPacket>.capacity(for: maximumBitrate))
     }
 
-    /// Writes a packet of a frame. `group` is the group of its corrections.
+    /// Writes a packet of a frame. `group` is the group of its corrections. Returns false if the peer does not accept
+    /// the codec any more.
+    @discardableResult
     mutating func writeMedia(
         _ frame: PacketizedFrame, fragment: Int, group: CorrectionGroup = .none, to writer: inout ByteWriter,
         transportSequenceNumber: inout TransportSequenceNumber, now: Instant
-    ) throws(EndOfBytes) {
+    ) throws(EndOfBytes) -> Bool {
+        guard let payloadType = stream.parameters.format(of: frame)?.payloadType else { return false }
         var extensions = stream.stampedExtensions(&transportSequenceNumber, now: now)
         if frame.isLastFragment(fragment) {
             // 3GPP TS 26.114 §7.4.5 requires the orientation with key frames and changes. libwebrtc takes a frame
@@ -174,18 +182,21 @@ struct VideoRTPStream {
             numbering.begin(frame)
         }
         let packet = SentPacket(
-            frame: frame, fragment: fragment, extensions: extensions, numberOffset: numbering.offset,
+            frame: frame, fragment: fragment, extensions: extensions, number: numbering.number,
             generation: generation)
         let start = writer.offset
         if group != .none, protection != nil, FrameProtection.protects(fragment, of: frame) {
-            try writeProtected(packet, extensions, group: group, to: &writer)
+            try writeProtected(packet, extensions, payloadType: payloadType, group: group, to: &writer)
         } else {
-            try write(packet, extensions, sequenceNumber: stream.sequenceNumber, to: &writer)
+            try write(
+                packet, extensions, payloadType: payloadType, sequenceNumber: stream.sequenceNumber, to: &writer)
         }
         let payloadByteCount = frame.payloadByteCount(at: fragment)
         newestTimestamp = frame.timestamp(offset: stream.timestampOffset)
+        newestPayloadType = payloadType
         history.insert(stream.sequenceNumber, packet, size: writer.offset - start, now: now)
         stream.advance(payload: payloadByteCount, header: writer.offset - start - payloadByteCount)
+        return true
     }
 
     /// The playout delay. A shared screen is shown immediately, except for the time of retransmissions. With audio,
@@ -196,12 +207,12 @@ struct VideoRTPStream {
     }
 
     func write(
-        _ packet: SentPacket, _ extensions: HeaderExtensions, sequenceNumber: SequenceNumber,
+        _ packet: SentPacket, _ extensions: HeaderExtensions, payloadType: PayloadType, sequenceNumber: SequenceNumber,
         to writer: inout ByteWriter
     ) throws(EndOfBytes) {
-        try header(of: packet, extensions, payloadType: stream.parameters.payloadType, sequenceNumber: sequenceNumber)
+        try header(of: packet, extensions, payloadType: payloadType, sequenceNumber: sequenceNumber)
             .write(to: &writer, map: stream.parameters.extensions)
-        try packet.frame.writePayload(at: packet.fragment, numberOffset: packet.numberOffset, to: &writer)
+        try packet.frame.writePayload(at: packet.fragment, number: packet.number, to: &writer)
     }
 
     private func header(
@@ -216,17 +227,17 @@ struct VideoRTPStream {
     /// Writes the first transmission of a packet in RED, which libwebrtc's receiver requires for correction, and adds
     /// it to the corrections of its group. It is retransmitted only over RTX, without RED.
     private mutating func writeProtected(
-        _ packet: SentPacket, _ extensions: HeaderExtensions, group: CorrectionGroup, to writer: inout ByteWriter
+        _ packet: SentPacket, _ extensions: HeaderExtensions, payloadType: PayloadType, group: CorrectionGroup,
+        to writer: inout ByteWriter
     ) throws(EndOfBytes) {
         guard let types = protection?.payloadTypes else { return }
         let start = writer.offset
-        let payloadType = stream.parameters.payloadType
         try header(of: packet, extensions, payloadType: types.red, sequenceNumber: stream.sequenceNumber)
             .write(to: &writer, map: stream.parameters.extensions)
         let headerEnd = writer.offset
         try REDPayload.writeHeader(payloadType, to: &writer)
         let payloadStart = writer.offset
-        try packet.frame.writePayload(at: packet.fragment, numberOffset: packet.numberOffset, to: &writer)
+        try packet.frame.writePayload(at: packet.fragment, number: packet.number, to: &writer)
         if case .begun(let corrections) = group,
             packet.fragment == FrameProtection.firstProtected(of: packet.frame)
         {

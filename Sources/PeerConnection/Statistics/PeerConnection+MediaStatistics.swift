@@ -9,7 +9,9 @@ extension PeerConnection {
         let media = outbound[index]
         guard let stream = media.stream else { return }
         let kind = media.video == nil ? StreamKind.audio : .video
-        let codecID = negotiatedMedia(index).map { report.codecs.insert(CodecStats($0)) }
+        let codecID = negotiatedMedia(index).map {
+            report.codecs.insert(CodecStats($0, payloadType: media.video?.newestPayloadType))
+        }
         let newest = stream.reports.newest
         let video = media.video.map { $0.stream.statistics.video }
         let source = MediaSourceStats(
@@ -18,7 +20,7 @@ extension PeerConnection {
         let sent = OutboundRTPStreamStats(
             id: "OT\(index)", kind: kind, mid: stream.parameters.mid, ssrc: stream.source.rawValue, codecId: codecID,
             mediaSourceId: source.id, remoteId: newest.map { _ in "RI\(index)" },
-            rtxSsrc: media.video == nil ? nil : stream.parameters.retransmission?.source.rawValue,
+            rtxSsrc: media.video == nil ? nil : stream.parameters.retransmissionSource?.rawValue,
             active: media.isActive, sent: stream.statistics, video: video,
             targetBitrate: (media.target.reported?.bitrate).map { Double($0.bitsPerSecond) })
         report.mediaSources[index] = source
@@ -35,7 +37,7 @@ extension PeerConnection {
         let media = receivers.media[index]
         guard let source = media.source else { return }
         let kind = media.isAudio ? StreamKind.audio : .video
-        let codecID = report.codecs.insert(CodecStats(media.negotiated))
+        let codecID = report.codecs.insert(CodecStats(media.negotiated, payloadType: media.video?.newestPayloadType))
         let (video, audio) = (media.video?.statistics, media.audio?.statistics)
         let received = InboundRTPStreamStats(
             id: "IT\(index)", kind: kind, mid: media.negotiated.mid, ssrc: source.rawValue, codecId: codecID,

@@ -81,9 +81,8 @@ import Testing
     func framesBeforeConnection() throws {
         let call = try SimulatedCall(conditions: LinkConditions(delay: .milliseconds(20)), seed: 304)
         let frame = PacketizedFrame(
-            vp8: [0x11, 0, 0, 1, 2, 3], descriptor: VP8PayloadDescriptor(startsPartition: true), isKeyFrame: false,
-            captureTime: .zero,
-            width: 16, height: 16, maximumPayloadByteCount: PacketizedFrame.maximumPayloadByteCount)
+            [0x11, 0, 0, 1, 2, 3], format: .vp8, number: FrameNumber(1), isKeyFrame: false, captureTime: .zero,
+            width: 16, height: 16)
         call.sender.send(frame, media: 0, now: call.now)
         call.run(for: .seconds(1), sendsFrames: false)
         #expect(call.record.keyFrameRequests == 0)

@@ -20,7 +20,11 @@ struct InboundMediaTests {
         remote.ssrc = ssrc
         return NegotiatedMedia(
             mid: "snd", direction: direction,
-            codec: RTPMapAttribute(payloadType: payloadType, encodingName: "OPUS", clockRate: 48_000, parameters: "2"),
+            codecs: [
+                NegotiatedCodec(
+                    map: RTPMapAttribute(
+                        payloadType: payloadType, encodingName: "OPUS", clockRate: 48_000, parameters: "2"))
+            ],
             feedback: [.transportWide], extensionIDs: [.mid: 1, .audioLevel: 7], hasReducedSizeRTCP: true, local: .none,
             remote: remote)
     }
@@ -33,8 +37,12 @@ struct InboundMediaTests {
         remote.rtxSSRC = ssrc.map { _ in Self.cameraRTX.rawValue }
         return NegotiatedMedia(
             mid: "cam", direction: direction,
-            codec: RTPMapAttribute(payloadType: payloadType, encodingName: "VP8", clockRate: 90_000),
-            rtxPayloadType: payloadType + 1, feedback: [.nack, .pictureLoss], extensionIDs: [.mid: 1],
+            codecs: [
+                NegotiatedCodec(
+                    map: RTPMapAttribute(payloadType: payloadType, encodingName: "VP8", clockRate: 90_000),
+                    rtxPayloadType: payloadType + 1)
+            ],
+            feedback: [.nack, .pictureLoss], extensionIDs: [.mid: 1],
             hasReducedSizeRTCP: true, local: .none, remote: remote)
     }
 

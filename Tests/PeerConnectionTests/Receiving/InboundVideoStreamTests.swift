@@ -10,6 +10,7 @@ private let rtx = SynchronizationSource(0x2222)
 private let local = SynchronizationSource(0x3333)
 private let vp8 = PayloadType(masking: 96)
 private let vp8rtx = PayloadType(masking: 97)
+private let formats = [NegotiatedFormat(.vp8, payloadType: vp8, retransmission: vp8rtx)]
 
 private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(milliseconds) * 1_000_000) }
 
@@ -23,14 +24,12 @@ private func datagram(
         source: retransmissionNumber == nil ? media : rtx)
     let size =
         header.byteCount(map: HeaderExtensionMap()) + (retransmissionNumber == nil ? 0 : 2)
-        + packet.descriptor.byteCount
     var bytes = [UInt8](repeating: 0, count: size)
     var span = bytes.mutableSpan
     var writer = ByteWriter(span.mutableBytes)
     try header.write(to: &writer, map: HeaderExtensionMap())
     if retransmissionNumber != nil { try RetransmissionPayload.writePrefix(packet.number, to: &writer) }
-    try packet.descriptor.write(to: &writer)
-    return bytes + packet.payload
+    return bytes + packet.descriptor.bytes + packet.payload
 }
 
 extension InboundVideoStream {
@@ -64,8 +63,8 @@ private struct Call: ~Copyable {
     init(_ conditions: LinkConditions, seed: UInt64, usesRetransmissionStream: Bool = true) {
         link = DuplexLink(toRight: conditions, seed: seed)
         self.usesRetransmissionStream = usesRetransmissionStream
-        var configuration = InboundVideoStream.Configuration(source: media, payloadType: vp8, localSource: local)
-        if usesRetransmissionStream { configuration.retransmission = (rtx, vp8rtx) }
+        var configuration = InboundVideoStream.Configuration(source: media, formats: formats, localSource: local)
+        if usesRetransmissionStream { configuration.retransmissionSource = rtx }
         receiver = InboundVideoStream(configuration: configuration)
         receiver.setRoundTripTime(.milliseconds(50))
     }
@@ -175,7 +174,7 @@ private struct Call: ~Copyable {
 
     @Test("The lost end of a frame is requested although no newer packet arrives", arguments: [true, false])
     func asksForTail(isKeyFrame: Bool) throws {
-        var receiver = InboundVideoStream(configuration: .init(source: media, payloadType: vp8, localSource: local))
+        var receiver = InboundVideoStream(configuration: .init(source: media, formats: formats, localSource: local))
         receiver.setRoundTripTime(.milliseconds(40))
         var stream = VP8TestStream(seed: 1)
         if !isKeyFrame {
@@ -204,7 +203,7 @@ private struct Call: ~Copyable {
 
     @Test("A packet is given up after the last unanswered request, and a key frame is requested")
     func givesUp() throws {
-        var receiver = InboundVideoStream(configuration: .init(source: media, payloadType: vp8, localSource: local))
+        var receiver = InboundVideoStream(configuration: .init(source: media, formats: formats, localSource: local))
         receiver.setRoundTripTime(.milliseconds(40))
         var stream = VP8TestStream(seed: 1)
         let lost = stream.frame(isKeyFrame: true, packetCount: 1) + stream.frame(isKeyFrame: false, packetCount: 3)
@@ -235,7 +234,7 @@ private struct Call: ~Copyable {
 
     @Test("A key frame is requested at most once per interval, until one arrives")
     func limitsKeyFrameRequests() throws {
-        var receiver = InboundVideoStream(configuration: .init(source: media, payloadType: vp8, localSource: local))
+        var receiver = InboundVideoStream(configuration: .init(source: media, formats: formats, localSource: local))
         var stream = VP8TestStream(seed: 1)
         for packet in stream.frame(isKeyFrame: false, packetCount: 1) {
             try receiver.receive(datagram(packet), now: at(0))
@@ -259,7 +258,7 @@ private struct Call: ~Copyable {
 
     @Test("FIR counts its requests when PLI was not negotiated")
     func fullIntraRequest() throws {
-        var configuration = InboundVideoStream.Configuration(source: media, payloadType: vp8, localSource: local)
+        var configuration = InboundVideoStream.Configuration(source: media, formats: formats, localSource: local)
         configuration.keyFrameRequest = .fullIntraRequest
         var receiver = InboundVideoStream(configuration: configuration)
         var stream = VP8TestStream(seed: 1)
@@ -277,8 +276,8 @@ private struct Call: ~Copyable {
     }
 
     private static func redReceiver() -> InboundVideoStream {
-        var configuration = InboundVideoStream.Configuration(source: media, payloadType: vp8, localSource: local)
-        configuration.retransmission = (rtx, vp8rtx)
+        var configuration = InboundVideoStream.Configuration(source: media, formats: formats, localSource: local)
+        configuration.retransmissionSource = rtx
         configuration.forwardErrorCorrection = ForwardErrorCorrectionTypes(
             red: PayloadType(masking: 112), redRetransmission: PayloadType(masking: 113),
             ulpfec: PayloadType(masking: 114))
@@ -345,8 +344,8 @@ private struct Call: ~Copyable {
 
     @Test("Bytes of payloads, headers with padding, and retransmissions are counted separately")
     func countsBytes() throws {
-        var configuration = InboundVideoStream.Configuration(source: media, payloadType: vp8, localSource: local)
-        configuration.retransmission = (rtx, vp8rtx)
+        var configuration = InboundVideoStream.Configuration(source: media, formats: formats, localSource: local)
+        configuration.retransmissionSource = rtx
         var receiver = InboundVideoStream(configuration: configuration)
         var stream = VP8TestStream(seed: 1)
         let packets = stream.frame(isKeyFrame: true, packetCount: 2, size: 100)
@@ -372,8 +371,8 @@ private struct Call: ~Copyable {
 
     @Test("Payloads truncated at any length or with any byte changed do not trap", arguments: [false, true])
     func survivesDamage(overRetransmission: Bool) throws {
-        var configuration = InboundVideoStream.Configuration(source: media, payloadType: vp8, localSource: local)
-        configuration.retransmission = (rtx, vp8rtx)
+        var configuration = InboundVideoStream.Configuration(source: media, formats: formats, localSource: local)
+        configuration.retransmissionSource = rtx
         var stream = VP8TestStream(seed: 1)
         let packet = stream.frame(isKeyFrame: true, packetCount: 1, size: 12, layer: .base)[0]
         let whole = try datagram(packet, retransmissionNumber: overRetransmission ? SequenceNumber(1) : nil)

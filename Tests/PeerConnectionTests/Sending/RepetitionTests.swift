@@ -20,10 +20,11 @@ import Testing
             stream = VideoRTPStream(
                 parameters: OutgoingStream.Parameters(
                     mid: "v", source: SynchronizationSource(1), payloadType: try type(96),
-                    retransmission: (SynchronizationSource(2), try type(97)),
+                    formats: [NegotiatedFormat(.vp8, payloadType: try type(96), retransmission: try type(97))],
+                    retransmissionSource: SynchronizationSource(2),
                     forwardErrorCorrection: ForwardErrorCorrectionTypes(
                         red: try type(98), redRetransmission: nil, ulpfec: try type(99)),
-                    extensions: HeaderExtensionMap(), isContent: true, formatParameters: nil),
+                    extensions: HeaderExtensionMap(), isContent: true),
                 random: &random)
             let report = LossReport(
                 fractionLost: loss, packetsLost: 0, extendedHighestSequenceNumber: 0, jitter: .zero,
@@ -34,9 +35,8 @@ import Testing
         /// Sends a frame of one packet and all that waits; which numbers left again.
         func sendFrame() throws -> [SequenceNumber] {
             let frame = PacketizedFrame(
-                vp8: [7, 7, 7], descriptor: VP8PayloadDescriptor(startsPartition: true, pictureID: .long(1)),
-                isKeyFrame: true, captureTime: .zero, width: 64, height: 48, quarterTurns: 0,
-                maximumPayloadByteCount: 1000)
+                [7, 7, 7], format: .vp8, number: FrameNumber(1), isKeyFrame: true, captureTime: .zero, width: 64,
+                height: 48)
             try #require(stream.enqueue(frame, as: 0, to: &pacer, now: now))
             return try drain()
         }

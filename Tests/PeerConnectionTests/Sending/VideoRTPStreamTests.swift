@@ -46,8 +46,7 @@ import Testing
 
     private static func frame(isKeyFrame: Bool, quarterTurns: Int) -> PacketizedFrame {
         PacketizedFrame(
-            vp8: [UInt8](repeating: 7, count: 100),
-            descriptor: VP8PayloadDescriptor(startsPartition: true, pictureID: .long(1)), isKeyFrame: isKeyFrame,
+            [UInt8](repeating: 7, count: 100), format: .vp8, number: FrameNumber(1), isKeyFrame: isKeyFrame,
             captureTime: .zero, width: 64, height: 48, quarterTurns: quarterTurns, maximumPayloadByteCount: 1000)
     }
 
@@ -57,12 +56,17 @@ import Testing
         var random = SeededGenerator(seed: 7)
         return VideoRTPStream(
             parameters: OutgoingStream.Parameters(
-                mid: mid, source: SynchronizationSource(1), payloadType: try #require(PayloadType(96)),
-                retransmission: hasRTX ? (SynchronizationSource(2), try #require(PayloadType(97))) : nil,
+                mid: mid, source: SynchronizationSource(1), payloadType: PayloadType(masking: 96),
+                formats: [
+                    NegotiatedFormat(
+                        .vp8, payloadType: PayloadType(masking: 96),
+                        retransmission: hasRTX ? PayloadType(masking: 97) : nil)
+                ],
+                retransmissionSource: hasRTX ? SynchronizationSource(2) : nil,
                 forwardErrorCorrection: ForwardErrorCorrectionTypes(
                     red: PayloadType(masking: 112), redRetransmission: PayloadType(masking: 113),
                     ulpfec: PayloadType(masking: 114)),
-                extensions: map, isContent: true, formatParameters: nil),
+                extensions: map, isContent: true),
             random: &random)
     }
 
@@ -109,10 +113,8 @@ import Testing
         let now = Instant(nanoseconds: 0)
         let sizes = (1000...1200).map { count in
             PacketizedFrame(
-                vp8: [UInt8](repeating: 7, count: count),
-                descriptor: VP8PayloadDescriptor(startsPartition: true, pictureID: .long(1)), isKeyFrame: true,
-                captureTime: .zero, width: 64, height: 48,
-                maximumPayloadByteCount: PacketizedFrame.maximumPayloadByteCount)
+                [UInt8](repeating: 7, count: count), format: .vp8, number: FrameNumber(1), isKeyFrame: true,
+                captureTime: .zero, width: 64, height: 48)
         }
         let frame = try #require(sizes.last { $0.fragmentCount == 1 })
         #expect(frame.payloadByteCount(at: 0) == PacketizedFrame.maximumPayloadByteCount)

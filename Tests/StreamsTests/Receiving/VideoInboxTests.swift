@@ -15,10 +15,11 @@ import Testing
     static func frame(isKey: Bool, byteCount: Int = 10) -> AssembledFrame {
         var data: [UInt8] = isKey ? [0x10, 0, 0, 0x9D, 0x01, 0x2A, 0x10, 0, 0x20, 0] : [0x11, 0, 0]
         data += [UInt8](repeating: 0, count: max(0, byteCount - data.count))
-        // swift-format-ignore: NeverUseForceTry
-        let header = try! VP8FrameHeader(parsing: data.span.bytes)
         return AssembledFrame(
-            data: data, header: header, timestamp: RTPTimestamp(0), pictureID: nil, temporalLayer: nil, packetCount: 1,
+            data: data, format: .vp8,
+            header: isKey
+                ? VideoFrameHeader(isKeyFrame: true, width: 16, height: 32) : VideoFrameHeader(isKeyFrame: false),
+            timestamp: RTPTimestamp(0), pictureID: nil, packetCount: 1,
             firstArrival: Instant(nanoseconds: 0), completion: Instant(nanoseconds: 0))
     }
 

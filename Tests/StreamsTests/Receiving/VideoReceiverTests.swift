@@ -23,15 +23,17 @@ import Testing
             }
             let outcome = try encoder.encode(picture, timestamp: .milliseconds(number * 33))
             guard case .encoded(let frame) = outcome else { return nil }
-            return try assembled(frame.data, header: VP8FrameHeader(parsing: frame.data.span.bytes))
+            return assembled(
+                frame.data,
+                header: VideoFrameHeader(isKeyFrame: frame.isKeyFrame, width: size.width, height: size.height))
         }
         try #require(frames.count == count + 1)
         return frames
     }
 
-    private func assembled(_ data: [UInt8], header: VP8FrameHeader) -> AssembledFrame {
+    private func assembled(_ data: [UInt8], header: VideoFrameHeader) -> AssembledFrame {
         AssembledFrame(
-            data: data, header: header, timestamp: RTPTimestamp(0), pictureID: nil, temporalLayer: nil, packetCount: 1,
+            data: data, format: .vp8, header: header, timestamp: RTPTimestamp(0), pictureID: nil, packetCount: 1,
             firstArrival: Instant(nanoseconds: 0), completion: Instant(nanoseconds: 0))
     }
 

@@ -481,7 +481,7 @@ import Testing
         var keyFrames: [Int] = []
         for pair in [good, poor] {
             let decoder = try VP8Decoder()
-            var last: VP8PictureID?
+            var last: PictureNumber?
             var luma: UInt8 = 0
             let frames = await pair.frames { frame in
                 let picture = try? decoder.decode(frame.data)
@@ -489,7 +489,7 @@ import Testing
                 return luma > 236
             }
             for frame in frames {
-                if case .long(let one)? = last, case .long(let next)? = frame.pictureID {
+                if let one = last?.value, let next = frame.pictureID?.value {
                     #expect(next == (one + 1) & 0x7FFF)
                 }
                 last = frame.pictureID

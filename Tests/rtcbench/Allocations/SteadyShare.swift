@@ -75,13 +75,13 @@ final class SteadyShare {
 private final class PacketStage: Sendable {
     private struct State {
         var counts = SteadyShare.Counts()
-        var counters: VP8PictureCounters
+        var number = FrameNumber(1)
         var failure: (any Error)?
     }
 
     // Used only on the encoder's thread.
     private nonisolated(unsafe) let path: ConnectedPath
-    private let state = Locked(State(counters: VP8PictureCounters(pictureID: 1, temporalLevelZeroIndex: 1)))
+    private let state = Locked(State())
 
     init(_ path: ConnectedPath) {
         self.path = path
@@ -100,11 +100,10 @@ private final class PacketStage: Sendable {
 
     func send(_ frame: EncodedVideoFrame) {
         let before = AllocationCounter.count
-        let descriptor = state.withLock { $0.counters.next() }
+        let number = state.withLock { $0.number.takeNext() }
         let packets = PacketizedFrame(
-            vp8: frame.data, descriptor: descriptor, isKeyFrame: frame.isKeyFrame, captureTime: frame.timestamp,
-            width: frame.size.width, height: frame.size.height,
-            maximumPayloadByteCount: PacketizedFrame.maximumPayloadByteCount)
+            frame.data, format: .vp8, number: number, isKeyFrame: frame.isKeyFrame, captureTime: frame.timestamp,
+            width: frame.size.width, height: frame.size.height)
         do {
             let sent = try path.send(packets)
             state.withLock { state in

@@ -13,7 +13,7 @@ struct FanoutFrames {
     static let stampByteCount = 8
 
     private var random: SeededGenerator
-    private var counters = VP8PictureCounters(pictureID: 1, temporalLevelZeroIndex: 1)
+    private var number = FrameNumber(1)
     private let scale: Double
 
     /// Creates frames with a mean of `kilobitsPerSecond`.
@@ -49,7 +49,7 @@ struct FanoutFrames {
             bytes.append(UInt8(truncatingIfNeeded: now.nanoseconds >> Int64(shift)))
         }
         return PacketizedFrame(
-            vp8: bytes, descriptor: counters.next(), isKeyFrame: isKeyFrame,
+            bytes, format: .vp8, number: number.takeNext(), isKeyFrame: isKeyFrame,
             captureTime: .nanoseconds(now.nanoseconds), width: 1920, height: 1080,
             maximumPayloadByteCount: Self.maximumPayload)
     }

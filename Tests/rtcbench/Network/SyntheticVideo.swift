@@ -30,7 +30,7 @@ struct SyntheticVideo {
     /// The accumulated excess in bytes.
     private var excess = 0.0
     private var refined = 0
-    private var counters = VP8PictureCounters(pictureID: 0, temporalLevelZeroIndex: 0)
+    private var number = FrameNumber(0)
     private var generator: SeededGenerator
 
     init(start: Instant, seed: UInt64) {
@@ -79,8 +79,7 @@ struct SyntheticVideo {
         let start: [UInt8] = isKeyFrame ? [0x10, 0, 0, 0x9D, 0x01, 0x2A, 0x00, 0x05, 0xD0, 0x02] : [0x11, 0, 0]
         bytes.replaceSubrange(0..<start.count, with: start)
         return PacketizedFrame(
-            vp8: bytes, descriptor: counters.next(), isKeyFrame: isKeyFrame,
-            captureTime: .nanoseconds(now.nanoseconds), width: 1280, height: 720,
-            maximumPayloadByteCount: PacketizedFrame.maximumPayloadByteCount)
+            bytes, format: .vp8, number: number.takeNext(), isKeyFrame: isKeyFrame,
+            captureTime: .nanoseconds(now.nanoseconds), width: 1280, height: 720)
     }
 }

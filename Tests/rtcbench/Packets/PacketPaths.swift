@@ -65,12 +65,11 @@ struct TestPackets {
 
     /// Returns a frame whose packets have 1200 bytes with headers of this size.
     static func frame(headerByteCount: Int, isKeyFrame: Bool) -> PacketizedFrame {
-        var counters = VP8PictureCounters(pictureID: 1, temporalLevelZeroIndex: 1)
-        let descriptor = counters.next()
         let payload = PacketBenchmark.packetByteCount - headerByteCount
+        let descriptorByteCount = 6
         return PacketizedFrame(
-            vp8: [UInt8](repeating: 0x5A, count: 100 * (payload - descriptor.byteCount)), descriptor: descriptor,
-            isKeyFrame: isKeyFrame, captureTime: .seconds(1), width: 1920, height: 1080,
+            [UInt8](repeating: 0x5A, count: 100 * (payload - descriptorByteCount)), format: .vp8,
+            number: FrameNumber(1), isKeyFrame: isKeyFrame, captureTime: .seconds(1), width: 1920, height: 1080,
             maximumPayloadByteCount: payload)
     }
 

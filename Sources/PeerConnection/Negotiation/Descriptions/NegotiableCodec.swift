@@ -1,3 +1,4 @@
+package import RTCShareRTP
 package import RTCShareSDP
 
 /// A codec for an offer, against which an answer is matched.
@@ -27,12 +28,24 @@ package struct NegotiableCodec: Hashable, Sendable {
         self.forwardErrorCorrection = forwardErrorCorrection
     }
 
-    /// VP8 (RFC 7741) with all feedback that this project supports, retransmission and forward error correction.
-    package static let vp8 = NegotiableCodec(
-        kind: "video", map: RTPMapAttribute(payloadType: 96, encodingName: "VP8", clockRate: 90_000),
-        feedback: [.nack, .pictureLoss, .fullIntraRequest, .receiverEstimatedBitrate, .transportWide],
-        rtxPayloadType: 97,
-        forwardErrorCorrection: ForwardErrorCorrectionFormats(red: 112, redRetransmission: 113, ulpfec: 114))
+    /// The feedback on video.
+    static let videoFeedback: [FeedbackKind] = [
+        .nack, .pictureLoss, .fullIntraRequest, .receiverEstimatedBitrate, .transportWide,
+    ]
+
+    /// Returns the video codecs with these payload formats, in order of preference, with all feedback that this project
+    /// supports, retransmission and forward error correction.
+    package static func video(_ formats: [any VideoPayloadFormat] = VideoPayloadFormats.all) -> [NegotiableCodec] {
+        zip(stride(from: 96 as UInt8, to: 112, by: 2), formats).map { payloadType, format in
+            NegotiableCodec(
+                kind: "video",
+                map: RTPMapAttribute(
+                    payloadType: payloadType, encodingName: format.encodingName,
+                    clockRate: UInt32(PacketizedFrame.clockRate)),
+                feedback: videoFeedback, rtxPayloadType: payloadType + 1,
+                forwardErrorCorrection: ForwardErrorCorrectionFormats(red: 112, redRetransmission: 113, ulpfec: 114))
+        }
+    }
 }
 
 extension NegotiableCodec {

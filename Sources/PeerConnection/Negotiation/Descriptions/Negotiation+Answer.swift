@@ -179,29 +179,37 @@ private struct AnswerMatching {
             throw NegotiationError(.answer, answered.line, .rtcpMuxMissing)
         }
         let direction = try localDirection(offered, answered)
-        let (own, codec) = try commonCodec(offered, answered)
-        try numbers.claim(codec, .answer, answered)
-        var rtx: UInt8?
-        if try ours.rtxPayloadType(for: own.payloadType, in: offered) != nil {
-            rtx = try theirs.rtxPayloadType(for: codec.payloadType, in: answered)
+        let common = try commonCodecs(offered, answered)
+        var codecs: [NegotiatedCodec] = []
+        var feedback: [Set<FeedbackKind>] = []
+        for (own, codec) in common {
+            try numbers.claim(codec, .answer, answered)
+            var rtx: UInt8?
+            if try ours.rtxPayloadType(for: own.payloadType, in: offered) != nil {
+                rtx = try theirs.rtxPayloadType(for: codec.payloadType, in: answered)
+            }
+            if let rtx {
+                let map = RTPMapAttribute(payloadType: rtx, encodingName: "rtx", clockRate: codec.clockRate)
+                try numbers.claim(map, .answer, answered)
+            }
+            let parameters = try theirs.read { () throws(SDPError) in
+                try answered.formatParameters(of: codec.payloadType)
+            }
+            codecs.append(NegotiatedCodec(map: codec, parameters: parameters, rtxPayloadType: rtx))
+            feedback += [
+                try ours.feedback(for: own.payloadType, in: offered),
+                try theirs.feedback(for: codec.payloadType, in: answered),
+            ]
         }
-        if let rtx {
-            let map = RTPMapAttribute(payloadType: rtx, encodingName: "rtx", clockRate: codec.clockRate)
-            try numbers.claim(map, .answer, answered)
-        }
+        let (own, codec) = common[0]
         let correction = try correction(offered, own, answered, codec, &numbers)
-        let offeredFeedback = try ours.feedback(for: own.payloadType, in: offered)
         return NegotiatedSection(
             mid: mid, line: line,
             media: NegotiatedMedia(
                 mid: mid, direction: direction,
-                isSendingOffered: (ours.direction(of: offered) ?? .sendReceive).sends, codec: codec,
-                codecParameters: try theirs.read { () throws(SDPError) in
-                    try answered.formatParameters(of: codec.payloadType)
-                },
-                opus: try theirs.opus(codec, in: answered),
-                rtxPayloadType: rtx, forwardErrorCorrection: correction,
-                feedback: try theirs.feedback(for: codec.payloadType, in: answered).intersection(offeredFeedback),
+                isSendingOffered: (ours.direction(of: offered) ?? .sendReceive).sends, codecs: codecs,
+                opus: try theirs.opus(codec, in: answered), forwardErrorCorrection: correction,
+                feedback: feedback.dropFirst().reduce(feedback[0]) { $0.intersection($1) },
                 extensionIDs: try extensionIDs(offered, answered, direction, &numbers),
                 hasReducedSizeRTCP: offered.hasReducedSizeRTCP && answered.hasReducedSizeRTCP,
                 maximumRate: theirs.maximumRate(of: answered),
@@ -241,20 +249,24 @@ private struct AnswerMatching {
             sends: own.sends && theirs.receives, receives: own.receives && theirs.sends)
     }
 
-    /// Returns the first of the answer's codecs that was offered, with the offer's and the answer's payload types.
+    /// Returns the answer's codecs that were offered, at least one, with the offer's and the answer's payload types.
     /// Packets have the answer's payload type (RFC 3264 §5.1).
-    private func commonCodec(
+    private func commonCodecs(
         _ offered: MediaDescription, _ answered: MediaDescription
-    ) throws(NegotiationError) -> (offered: RTPMapAttribute, answered: RTPMapAttribute) {
+    ) throws(NegotiationError) -> [(offered: RTPMapAttribute, answered: RTPMapAttribute)] {
         let offeredCodecs = try ours.codecs(of: offered)
         let answeredCodecs = try theirs.codecs(of: answered)
-        let candidates = ours.payloadTypes(of: offered).compactMap { offeredCodecs[$0] }
+        var candidates = ours.payloadTypes(of: offered).compactMap { offeredCodecs[$0] }
             .filter { !ForwardErrorCorrectionFormats.isAuxiliary($0) }
+        var common: [(offered: RTPMapAttribute, answered: RTPMapAttribute)] = []
         for payloadType in theirs.payloadTypes(of: answered) {
             // Without its own `a=rtpmap`, a payload type has the offer's meaning.
-            guard let map = answeredCodecs[payloadType] ?? offeredCodecs[payloadType] else { continue }
-            if let own = candidates.first(where: { $0.isSameEncoding(as: map) }) { return (own, map) }
+            guard let map = answeredCodecs[payloadType] ?? offeredCodecs[payloadType],
+                let index = candidates.firstIndex(where: { $0.isSameEncoding(as: map) })
+            else { continue }
+            common.append((candidates.remove(at: index), map))
         }
+        guard common.isEmpty else { return common }
         try theirs.read { () throws(SDPError) in try answered.checkClockRates() }
         throw NegotiationError(
             .answer, answered.line, .noCommonCodec(offered: candidates.map(\.encodingName)))

@@ -34,8 +34,8 @@ private struct Answering {
     private struct Choice {
         let index: Int
         let mid: String?
-        let codec: NegotiableCodec
-        let map: RTPMapAttribute
+        /// The codecs of both sides, at least one, with the offer's payload types.
+        let codecs: [(own: NegotiableCodec, map: RTPMapAttribute)]
         /// The direction of this side.
         let direction: DirectionAttribute
     }
@@ -116,12 +116,11 @@ private struct Answering {
                 let fits = isBundled && (first.mid.map(bundle.contains) ?? false)
                 guard fits else { continue }
             }
-            guard let (known, map) = try commonCodec(media) else { continue }
-            // This side's media is described as it was offered.
-            let codec = parameters.sending[index]?.codecs.first { $0.map.isSameEncoding(as: map) } ?? known
+            let codecs = try commonCodecs(media, sending: parameters.sending[index])
+            guard !codecs.isEmpty else { continue }
             let isMultiplexed = media.hasRTCPMux || (isBundled && tagged?.hasRTCPMux == true)
             guard isMultiplexed else { throw NegotiationError(.offer, media.line, .rtcpMuxMissing) }
-            choices.append(Choice(index: index, mid: mid, codec: codec, map: map, direction: direction))
+            choices.append(Choice(index: index, mid: mid, codecs: codecs, direction: direction))
         }
         return choices
     }
@@ -137,17 +136,23 @@ private struct Answering {
         return DirectionAttribute(sends: sends, receives: theirs.sends && !parameters.declined.contains(index))
     }
 
-    private func commonCodec(
-        _ media: MediaDescription
-    ) throws(NegotiationError) -> (codec: NegotiableCodec, map: RTPMapAttribute)? {
-        let kinds = parameters.codecs.filter { $0.kind == media.kind }
-        guard !kinds.isEmpty else { return nil }
+    /// Returns the known codecs of a section in the order of the offer.
+    private func commonCodecs(
+        _ media: MediaDescription, sending section: OfferedSection?
+    ) throws(NegotiationError) -> [(own: NegotiableCodec, map: RTPMapAttribute)] {
+        var known = parameters.codecs.filter { $0.kind == media.kind }
+        guard !known.isEmpty else { return [] }
         let maps = try theirs.codecs(of: media)
+        var common: [(own: NegotiableCodec, map: RTPMapAttribute)] = []
         for payloadType in theirs.payloadTypes(of: media) {
-            guard let map = maps[payloadType] else { continue }
-            if let codec = kinds.first(where: { $0.map.isSameEncoding(as: map) }) { return (codec, map) }
+            guard let map = maps[payloadType],
+                let index = known.firstIndex(where: { $0.map.isSameEncoding(as: map) })
+            else { continue }
+            let codec = known.remove(at: index)
+            // This side's media is described as it was offered.
+            common.append((section?.codecs.first { $0.map.isSameEncoding(as: map) } ?? codec, map))
         }
-        return nil
+        return common
     }
 
     /// Returns the section whose transport attributes apply: that of the choice, or the bundle's if the choice lacks
@@ -179,16 +184,24 @@ private struct Answering {
     private mutating func accept(_ choice: Choice) throws(NegotiationError) -> NegotiatedMedia {
         let media = offer.media[choice.index]
         let theirs = self.theirs
-        try numbers.claim(choice.map, .offer, media)
-        var rtx: UInt8?
-        if choice.codec.rtxPayloadType != nil {
-            rtx = try theirs.rtxPayloadType(for: choice.map.payloadType, in: media)
-        }
-        if let rtx {
-            let map = RTPMapAttribute(payloadType: rtx, encodingName: "rtx", clockRate: choice.map.clockRate)
+        var codecs: [NegotiatedCodec] = []
+        var feedback: [Set<FeedbackKind>] = []
+        for (own, map) in choice.codecs {
             try numbers.claim(map, .offer, media)
+            var rtx: UInt8?
+            if own.rtxPayloadType != nil { rtx = try theirs.rtxPayloadType(for: map.payloadType, in: media) }
+            if let rtx {
+                try numbers.claim(
+                    RTPMapAttribute(payloadType: rtx, encodingName: "rtx", clockRate: map.clockRate), .offer, media)
+            }
+            let parameters = try theirs.read { () throws(SDPError) in
+                try media.formatParameters(of: map.payloadType)
+            }
+            codecs.append(NegotiatedCodec(map: map, parameters: parameters, rtxPayloadType: rtx))
+            feedback.append(try theirs.feedback(for: map.payloadType, in: media).intersection(own.feedback))
         }
-        let correction = try correction(for: choice, rtx: rtx)
+        let (own, map) = choice.codecs[0]
+        let correction = try correction(own, map, in: media, rtx: codecs[0].rtxPayloadType)
         var ids: [HeaderExtensionURI: UInt8] = [:]
         for (uri, map) in try theirs.extensions(of: media) where parameters.extensions.contains(uri) {
             // Ids from 4096 request a number for which the offer had no room (RFC 8285 §7). They can be omitted.
@@ -199,16 +212,11 @@ private struct Answering {
             guard map.id < 256, ids[uri] == nil, isOfUse else { continue }
             ids[uri] = try numbers.claim(uri, map, theirs, media)
         }
-        let offered = try theirs.feedback(for: choice.map.payloadType, in: media)
         return NegotiatedMedia(
             mid: choice.mid, direction: choice.direction,
-            isSendingOffered: parameters.sending[choice.index]?.direction.sends == true, codec: choice.map,
-            codecParameters: try theirs.read { () throws(SDPError) in
-                try media.formatParameters(of: choice.map.payloadType)
-            },
-            opus: try theirs.opus(choice.map, in: media),
-            rtxPayloadType: rtx, forwardErrorCorrection: correction,
-            feedback: offered.intersection(choice.codec.feedback), extensionIDs: ids,
+            isSendingOffered: parameters.sending[choice.index]?.direction.sends == true, codecs: codecs,
+            opus: try theirs.opus(map, in: media), forwardErrorCorrection: correction,
+            feedback: feedback.dropFirst().reduce(feedback[0]) { $0.intersection($1) }, extensionIDs: ids,
             hasReducedSizeRTCP: media.hasReducedSizeRTCP, maximumRate: theirs.maximumRate(of: media),
             local: parameters.sending[choice.index].map(MediaSources.init) ?? .none,
             remote: try theirs.read { () throws(SDPError) in try MediaSources(media) })
@@ -217,26 +225,27 @@ private struct Answering {
     /// Returns the forward error correction to accept. libwebrtc does not retransmit RED packets unless there is RTX
     /// for them. Then retransmissions without correction are worth more.
     private mutating func correction(
-        for choice: Choice, rtx: UInt8?
+        _ own: NegotiableCodec, _ codec: RTPMapAttribute, in media: MediaDescription, rtx: UInt8?
     ) throws(NegotiationError) -> ForwardErrorCorrectionFormats? {
-        let media = offer.media[choice.index]
-        guard choice.codec.forwardErrorCorrection != nil,
-            var correction = try theirs.forwardErrorCorrection(for: choice.map, in: media)
+        guard own.forwardErrorCorrection != nil,
+            var correction = try theirs.forwardErrorCorrection(for: codec, in: media)
         else { return nil }
         if rtx == nil { correction.redRetransmission = nil } else if correction.redRetransmission == nil { return nil }
-        for map in correction.maps(clockRate: choice.map.clockRate) { try numbers.claim(map, .offer, media) }
+        for map in correction.maps(clockRate: codec.clockRate) { try numbers.claim(map, .offer, media) }
         return correction
     }
 
     private func section(
         for agreed: NegotiatedMedia, _ choice: Choice, _ setup: SetupAttribute, isTagged: Bool
     ) -> MediaDescription {
-        let correction = agreed.forwardErrorCorrection?.payloadTypes ?? []
-        let formats = ([agreed.payloadType, agreed.rtxPayloadType].compactMap { $0 } + correction).map(String.init)
+        let formats =
+            agreed.codecs.flatMap { [$0.map.payloadType, $0.rtxPayloadType].compactMap { $0 } }
+            + (agreed.forwardErrorCorrection?.payloadTypes ?? [])
+        let offered = offer.media[choice.index]
         var media = MediaDescription(
-            kind: choice.codec.kind, transport: isTagged ? parameters.transport : nil,
+            kind: offered.kind, transport: isTagged ? parameters.transport : nil,
             // The protocol is the offer's, in its spelling (RFC 9429 §5.1.2).
-            protocol: offer.media[choice.index].protocol, formats: formats)
+            protocol: offered.protocol, formats: formats.map(String.init))
         if let mid = choice.mid { media.append(attribute: "mid", mid) }
         media.append(attribute: agreed.direction.rawValue)
         let own = parameters.sending[choice.index]
@@ -248,13 +257,16 @@ private struct Answering {
         for (uri, id) in agreed.extensionIDs.sorted(by: { $0.value < $1.value }) {
             media.append(attribute: "extmap", ExtensionMapAttribute(id: UInt16(id), uri: uri.rawValue).description)
         }
-        media.append(
-            choice.codec, as: agreed.codec, feedback: choice.codec.feedback.filter(agreed.feedback.contains),
-            rtx: agreed.rtxPayloadType)
+        for ((own, map), codec) in zip(choice.codecs, agreed.codecs) {
+            media.append(
+                own, as: map, feedback: own.feedback.filter(agreed.feedback.contains), rtx: codec.rtxPayloadType)
+        }
         if let correction = agreed.forwardErrorCorrection {
             media.append(correction, clockRate: agreed.codec.clockRate)
         }
-        if let source = own?.source { media.append(source, hasRetransmission: agreed.rtxPayloadType != nil) }
+        if let source = own?.source {
+            media.append(source, hasRetransmission: agreed.codecs.contains { $0.rtxPayloadType != nil })
+        }
         return media
     }
 }

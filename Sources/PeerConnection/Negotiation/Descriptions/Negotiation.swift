@@ -30,12 +30,13 @@ package enum Negotiation {
             guard isToken(text) else { throw NegotiationError(.offer, nil, .notAToken(text)) }
         }
         if let line = section.ended { return MediaDescription(ended: line, mid: section.mid) }
-        let formats = section.codecs.flatMap { codec in
-            let correction = codec.forwardErrorCorrection?.payloadTypes ?? []
-            return ([codec.map.payloadType, codec.rtxPayloadType].compactMap { $0 } + correction).map(String.init)
-        }
+        let correction = section.forwardErrorCorrection
+        let formats =
+            section.codecs.flatMap { [$0.map.payloadType, $0.rtxPayloadType].compactMap { $0 } }
+            + (correction?.payloadTypes ?? [])
         var media = MediaDescription(
-            kind: section.codecs.first?.kind ?? "video", transport: isTagged ? transport : nil, formats: formats)
+            kind: section.codecs.first?.kind ?? "video", transport: isTagged ? transport : nil,
+            formats: formats.map(String.init))
         media.append(attribute: "mid", section.mid)
         media.append(attribute: section.direction.rawValue)
         if section.isSlides { media.append(attribute: "content", "slides") }
@@ -47,9 +48,9 @@ package enum Negotiation {
         for map in section.extensions { media.append(attribute: "extmap", map.description) }
         for codec in section.codecs {
             media.append(codec, as: codec.map, feedback: codec.feedback, rtx: codec.rtxPayloadType)
-            if let correction = codec.forwardErrorCorrection {
-                media.append(correction, clockRate: codec.map.clockRate)
-            }
+        }
+        if let correction, let codec = section.codecs.first {
+            media.append(correction, clockRate: codec.map.clockRate)
         }
         if let source = section.source {
             media.append(source, hasRetransmission: section.codecs.contains { $0.rtxPayloadType != nil })

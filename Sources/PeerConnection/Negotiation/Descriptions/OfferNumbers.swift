@@ -17,10 +17,12 @@ struct OfferNumbers {
     /// Creates the assignment with the numbers of the peer's sections.
     init(peers: some Sequence<NegotiatedMedia>) {
         for media in peers {
-            // The peer's parameters configure Opus, but VP8 is the same for all.
-            formats[media.payloadType] =
-                media.codec.isOpus ? .some(nil) : .media(Self.plain(media.codec), parameters: nil)
-            if let rtx = media.rtxPayloadType { formats[rtx] = .retransmission(of: media.payloadType) }
+            for codec in media.codecs {
+                // The peer's parameters configure Opus, but video is the same for all.
+                formats[codec.map.payloadType] =
+                    codec.map.isOpus ? .some(nil) : .media(Self.plain(codec.map), parameters: nil)
+                if let rtx = codec.rtxPayloadType { formats[rtx] = .retransmission(of: codec.map.payloadType) }
+            }
             if let correction = media.forwardErrorCorrection {
                 for map in correction.maps(clockRate: media.codec.clockRate) {
                     formats[map.payloadType] = Self.format(of: map, in: correction)

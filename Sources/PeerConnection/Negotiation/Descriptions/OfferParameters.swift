@@ -67,10 +67,10 @@ package struct AnswerParameters: Hashable, Sendable {
     /// The session negotiated before; nil for a session's first answer.
     package var agreed: NegotiatedSession?
 
-    /// Creates parameters of an answer that receives VP8 and Opus.
+    /// Creates parameters of an answer that receives all codecs.
     package init(
         sessionID: UInt64, sessionVersion: UInt64 = 1, transport: TransportParameters,
-        codecs: [NegotiableCodec] = [.vp8, .opusReceived],
+        codecs: [NegotiableCodec] = NegotiableCodec.video() + [.opusReceived],
         extensions: Set<HeaderExtensionURI> = [
             .mid, .transportWideSequenceNumber, .absoluteSendTime, .videoOrientation, .playoutDelay, .videoContentType,
             .audioLevel,

@@ -48,12 +48,18 @@ package struct OfferedSection: Hashable, Sendable {
         self.isSlides = isSlides
     }
 
-    /// Returns a section for sending video: VP8 with retransmission. Slides are a screen share.
+    /// The offered payload types of forward error correction, which all codecs of a section share; nil for none.
+    var forwardErrorCorrection: ForwardErrorCorrectionFormats? {
+        codecs.lazy.compactMap(\.forwardErrorCorrection).first
+    }
+
+    /// Returns a section for sending video. Slides are a screen share.
     package static func video(
-        mid: String = "0", source: Source, isSlides: Bool, direction: DirectionAttribute = .sendOnly
+        mid: String = "0", codecs: [NegotiableCodec] = NegotiableCodec.video(), source: Source, isSlides: Bool,
+        direction: DirectionAttribute = .sendOnly
     ) -> OfferedSection {
         OfferedSection(
-            mid: mid, codecs: [.vp8], extensions: videoExtensions, direction: direction, source: source,
+            mid: mid, codecs: codecs, extensions: videoExtensions, direction: direction, source: source,
             isSlides: isSlides)
     }
 

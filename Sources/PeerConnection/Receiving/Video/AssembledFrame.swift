@@ -1,18 +1,18 @@
 package import RTCShareRTP
 package import RTCShareWireFormat
 
-/// A whole VP8 frame for the decoder.
-package struct AssembledFrame: Hashable, Sendable {
-    /// The frame's bytes, all partitions.
+/// A whole frame for the decoder.
+package struct AssembledFrame: Sendable {
+    /// The frame's bytes.
     package let data: [UInt8]
+    /// The payload format, which is that of the codec.
+    package let format: any VideoPayloadFormat
     /// The frame header, which identifies key frames and contains their size.
-    package let header: VP8FrameHeader
+    package let header: VideoFrameHeader
     /// The timestamp of the frame, the same in all of its packets.
     package let timestamp: RTPTimestamp
-    /// The picture ID, if the sender uses it.
-    package let pictureID: VP8PictureID?
-    /// The temporal layer, if the sender uses layers.
-    package let temporalLayer: VP8TemporalLayer?
+    /// The number of the frame, if the sender numbers frames.
+    package let pictureID: PictureNumber?
     /// The number of packets of the frame.
     package let packetCount: Int
     /// The arrival time of the frame's first packet.

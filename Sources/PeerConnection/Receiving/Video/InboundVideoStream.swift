@@ -1,7 +1,7 @@
 package import RTCShareRTP
 package import RTCShareWireFormat
 
-/// An incoming VP8 stream. It assembles packets into frames and creates the feedback for the sender.
+/// An incoming video stream. It assembles packets into frames and creates the feedback for the sender.
 ///
 /// After each input call ``pollFeedback(now:)``, ``pollReportBlock(now:)`` and ``pollFrame()``, the last until it
 /// returns nil. Call them again at ``nextDeadline(now:)``.
@@ -17,16 +17,13 @@ package struct InboundVideoStream: Sendable {
     }
 
     /// The negotiated values of the stream.
-    package struct Configuration: Hashable, Sendable {
+    package struct Configuration: Sendable {
         /// The source of the stream.
         package var source: SynchronizationSource
-        /// The payload type of VP8.
-        package var payloadType: PayloadType
-        /// The source and the payload type of retransmissions; nil if there are none.
-        package var retransmission: (source: SynchronizationSource, payloadType: PayloadType)? {
-            get { retransmissionPair.map { ($0.source, $0.payloadType) } }
-            set { retransmissionPair = newValue.map { Pair(source: $0.source, payloadType: $0.payloadType) } }
-        }
+        /// The codecs.
+        package var formats: [NegotiatedFormat]
+        /// The source of retransmissions; nil if there are none.
+        package var retransmissionSource: SynchronizationSource?
         /// The payload types of forward error correction; nil if there is none.
         package var forwardErrorCorrection: ForwardErrorCorrectionTypes?
         /// The ids of header extensions, for recovered packets.
@@ -45,21 +42,20 @@ package struct InboundVideoStream: Sendable {
         /// no later packet reveals their loss. A sender's pacing leaves less time than this between two packets.
         package var tailDelay = Duration.milliseconds(100)
         /// The limits of frame assembly.
-        package var assembler = VP8FrameAssembler.Configuration()
+        package var assembler = FrameAssembler.Configuration()
         /// The schedule of NACK.
         package var nack = NACKGenerator.Configuration()
 
-        private struct Pair: Hashable, Sendable {
-            var source: SynchronizationSource
-            var payloadType: PayloadType
-        }
-        private var retransmissionPair: Pair?
-
-        /// Creates the configuration of a stream without RTX.
-        package init(source: SynchronizationSource, payloadType: PayloadType, localSource: SynchronizationSource) {
+        /// Creates the configuration of a stream without a source of retransmissions.
+        package init(source: SynchronizationSource, formats: [NegotiatedFormat], localSource: SynchronizationSource) {
             self.source = source
-            self.payloadType = payloadType
+            self.formats = formats
             self.localSource = localSource
+        }
+
+        /// Returns the format of a payload type of media; nil for others.
+        func format(of payloadType: PayloadType) -> (any VideoPayloadFormat)? {
+            formats.first { $0.payloadType == payloadType }?.format
         }
     }
 
@@ -75,11 +71,13 @@ package struct InboundVideoStream: Sendable {
         clockRate: clockRate, minimumSequential: 1, maximumMisorder: maximumMisorder)
     private var clock = MediaClock(clockRate: clockRate)
     private var nack: NACKGenerator
-    private var assembler: VP8FrameAssembler
+    private var assembler: FrameAssembler
     private var counts = InboundVideoStatistics()
     private var nextReport: Instant?
     private var lastKeyFrameRequest: Instant?
     private var fullIntraRequestNumber: UInt8 = 0
+    /// The format of the newest frame.
+    private var newestFormat: (any VideoPayloadFormat)?
 
     /// Creates a receiver without packets.
     package init(configuration: Configuration) {
@@ -88,15 +86,17 @@ package struct InboundVideoStream: Sendable {
         var limits = configuration.assembler
         // If packets can't be requested, only reordered packets are worth waiting for.
         if !configuration.sendsNACK { limits.maximumWait = min(limits.maximumWait, .milliseconds(100)) }
-        assembler = VP8FrameAssembler(configuration: limits)
+        assembler = FrameAssembler(configuration: limits)
         connectRetransmissions()
     }
 
     private mutating func connectRetransmissions() {
         retransmissions = RetransmissionUnwrapper()
-        guard let retransmission = configuration.retransmission else { return }
-        retransmissions.add(source: retransmission.source, for: configuration.source)
-        retransmissions.add(payloadType: retransmission.payloadType, for: configuration.payloadType)
+        guard let source = configuration.retransmissionSource else { return }
+        retransmissions.add(source: source, for: configuration.source)
+        for format in configuration.formats {
+            if let type = format.retransmission { retransmissions.add(payloadType: type, for: format.payloadType) }
+        }
         guard let correction = configuration.forwardErrorCorrection, let type = correction.redRetransmission else {
             return
         }
@@ -112,12 +112,17 @@ package struct InboundVideoStream: Sendable {
     /// The source of the stream.
     package var source: SynchronizationSource { configuration.source }
 
+    /// The payload type of the newest frame's codec.
+    var newestPayloadType: PayloadType? {
+        configuration.formats.first { $0.format === newestFormat }?.payloadType
+    }
+
     /// The source of retransmissions; nil if it is unknown.
-    var retransmissionSource: SynchronizationSource? { configuration.retransmission?.source }
+    var retransmissionSource: SynchronizationSource? { configuration.retransmissionSource }
 
     /// Whether packets of this source belong to this receiver.
     package func receives(_ source: SynchronizationSource) -> Bool {
-        source == configuration.source || source == configuration.retransmission?.source
+        source == configuration.source || source == configuration.retransmissionSource
     }
 
     /// Processes a packet of the stream or of its retransmissions, whose header was parsed from `packet`. `orientation`
@@ -131,8 +136,10 @@ package struct InboundVideoStream: Sendable {
         counts.bytesReceived += payload.byteCount
         counts.headerBytesReceived += header.byteCount + header.paddingByteCount
         if nextReport == nil { nextReport = now.advanced(by: configuration.reportInterval) }
-        if header.source == configuration.source, header.payloadType == configuration.payloadType {
-            receiveMedia(header, orientation: orientation, payload: payload, now: now)
+        if header.source == configuration.source, let format = configuration.format(of: header.payloadType) {
+            guard accept(header, payload: payload, now: now) else { return }
+            assemble(
+                header.sequenceNumber, header: header, orientation: orientation, payload: payload, as: format, now: now)
             return
         }
         if header.source == configuration.source, header.payloadType == configuration.forwardErrorCorrection?.red {
@@ -155,9 +162,10 @@ package struct InboundVideoStream: Sendable {
                 // Corrections cover the packet's first transmission, whose header is not available here.
                 assembleRED(
                     original.sequenceNumber, header: header, orientation: orientation, payload: content, now: now)
-            } else {
+            } else if let format = configuration.format(of: original.payloadType) {
                 assemble(
-                    original.sequenceNumber, header: header, orientation: orientation, payload: content, now: now)
+                    original.sequenceNumber, header: header, orientation: orientation, payload: content, as: format,
+                    now: now)
             }
         }
     }
@@ -184,6 +192,7 @@ package struct InboundVideoStream: Sendable {
         guard var frame = assembler.pollFrame() else { return nil }
         frame.captureTime = clock.captureTime(of: frame.timestamp, arrival: frame.firstArrival)
         counts.framesReceived += 1
+        newestFormat = frame.format
         if frame.packetCount > 1 {
             counts.framesAssembledFromMultiplePackets += 1
             counts.totalAssemblyTime += frame.completion - frame.firstArrival
@@ -239,13 +248,6 @@ package struct InboundVideoStream: Sendable {
         return statistics
     }
 
-    private mutating func receiveMedia(
-        _ header: RTPHeader, orientation: VideoOrientation?, payload: RawSpan, now: Instant
-    ) {
-        guard accept(header, payload: payload, now: now) else { return }
-        assemble(header.sequenceNumber, header: header, orientation: orientation, payload: payload, now: now)
-    }
-
     private mutating func receiveRED(
         _ header: RTPHeader, orientation: VideoOrientation?, in packet: RawSpan, now: Instant
     ) {
@@ -254,7 +256,7 @@ package struct InboundVideoStream: Sendable {
         assembleRED(header.sequenceNumber, header: header, orientation: orientation, payload: payload, now: now)
         guard let type = try? REDPayload.blockPayloadType(of: payload) else { return }
         if decoder == nil { decoder = ULPFECDecoder(source: configuration.source) }
-        if type == configuration.payloadType {
+        if configuration.format(of: type) != nil {
             decoder?.receive(header, in: packet, payloadType: type, now: now)
         } else if type == configuration.forwardErrorCorrection?.ulpfec {
             let correction = payload.extracting(REDPayload.headerByteCount..<payload.byteCount)
@@ -271,8 +273,8 @@ package struct InboundVideoStream: Sendable {
 
     /// Processes a recovered packet, which stays lost in the statistics (RFC 3550 §6.4.1).
     private mutating func receiveRecovered(_ packet: RawSpan, now: Instant) {
-        guard let header = try? RTPHeader(parsing: packet), header.payloadType == configuration.payloadType,
-            isPlausible(header.sequenceNumber)
+        guard let header = try? RTPHeader(parsing: packet),
+            let format = configuration.format(of: header.payloadType), isPlausible(header.sequenceNumber)
         else {
             counts.packetsRejected += 1
             return
@@ -282,36 +284,29 @@ package struct InboundVideoStream: Sendable {
         assemble(
             header.sequenceNumber, header: header,
             orientation: HeaderExtensions(header, in: packet, map: configuration.extensions).videoOrientation,
-            payload: header.payload(of: packet), now: now)
+            payload: header.payload(of: packet), as: format, now: now)
     }
 
     /// Processes the block of a RED packet. For a correction, it records that the packet's number is not missing.
     private mutating func assembleRED(
         _ number: SequenceNumber, header: RTPHeader, orientation: VideoOrientation?, payload: RawSpan, now: Instant
     ) {
-        guard payload.byteCount > 0 else {
-            assemble(number, header: header, orientation: orientation, payload: payload, now: now)
-            return
-        }
-        guard let type = try? REDPayload.blockPayloadType(of: payload),
-            type == configuration.payloadType || type == configuration.forwardErrorCorrection?.ulpfec
-        else {
-            counts.packetsRejected += 1
-            return
-        }
-        let block = payload.extracting(REDPayload.headerByteCount..<payload.byteCount)
-        if type == configuration.payloadType {
-            assemble(number, header: header, orientation: orientation, payload: block, now: now)
-        } else {
+        let type = try? REDPayload.blockPayloadType(of: payload)
+        if let type, let format = configuration.format(of: type) {
+            let block = payload.extracting(REDPayload.headerByteCount..<payload.byteCount)
+            assemble(number, header: header, orientation: orientation, payload: block, as: format, now: now)
+        } else if payload.byteCount == 0 || type == configuration.forwardErrorCorrection?.ulpfec {
             assembler.insertPadding(number, timestamp: header.timestamp, now: now)
             forgetUseless()
+        } else {
+            counts.packetsRejected += 1
         }
     }
 
     /// Records a packet of the stream. Returns false if it does not belong to it.
     private mutating func accept(_ header: RTPHeader, payload: RawSpan, now: Instant) -> Bool {
         // Without RTX a requested packet has its original number.
-        let isRepeated = configuration.retransmission == nil && nack.tries(of: header.sequenceNumber) > 0
+        let isRepeated = configuration.retransmissionSource == nil && nack.tries(of: header.sequenceNumber) > 0
         switch reception.receive(
             header.sequenceNumber, timestamp: header.timestamp, now: now, isRetransmission: isRepeated)
         {
@@ -339,7 +334,8 @@ package struct InboundVideoStream: Sendable {
     }
 
     private mutating func assemble(
-        _ number: SequenceNumber, header: RTPHeader, orientation: VideoOrientation?, payload: RawSpan, now: Instant
+        _ number: SequenceNumber, header: RTPHeader, orientation: VideoOrientation?, payload: RawSpan,
+        as format: any VideoPayloadFormat, now: Instant
     ) {
         defer { forgetUseless() }
         guard payload.byteCount > 0 else {
@@ -347,11 +343,10 @@ package struct InboundVideoStream: Sendable {
             return
         }
         do {
-            let (descriptor, count) = try VP8PayloadDescriptor.parse(payload)
-            let piece = [UInt8](payload.extracting(count..<payload.byteCount))
+            let (content, piece) = try format.read(payload)
             assembler.insert(
-                number, timestamp: header.timestamp, marker: header.marker, descriptor: descriptor, payload: piece,
-                orientation: orientation, now: now)
+                number, timestamp: header.timestamp, marker: header.marker, content: content,
+                piece: [UInt8](payload.extracting(piece)), orientation: orientation, now: now)
         } catch {
             counts.packetsRejected += 1
         }

@@ -1,3 +1,4 @@
+internal import RTCShareRTP
 internal import RTCShareSDP
 
 /// W3C `RTCCodecStats`.
@@ -10,13 +11,15 @@ package struct CodecStats: StatisticsDictionary {
     let channels: Int?
     let sdpFmtpLine: String?
 
-    init(_ media: NegotiatedMedia) {
-        let map = media.codec
+    /// Creates the statistics of the codec with a payload type, or of the preferred one.
+    init(_ media: NegotiatedMedia, payloadType: PayloadType?) {
+        let codec = media.codecs.first { $0.map.payloadType == payloadType?.rawValue } ?? media.codecs[0]
+        let map = codec.map
         id = "C\(map.payloadType)"
-        payloadType = map.payloadType
-        mimeType = map.isOpus ? "audio/opus" : "video/VP8"
+        self.payloadType = map.payloadType
+        mimeType = map.isOpus ? "audio/opus" : "video/\(map.encodingName.uppercased())"
         clockRate = map.clockRate
         channels = map.parameters.flatMap { Int($0) }
-        sdpFmtpLine = media.codecParameters?.text
+        sdpFmtpLine = codec.parameters?.text
     }
 }

@@ -1,14 +1,17 @@
 import RTCShareRTP
 
 /// The state after the last returned frame, which determines the later frames that can be decoded without those in
-/// between (RFC 7741 §4.2).
-struct VP8Continuity: Sendable {
-    private let pictureID: VP8PictureID?
+/// between.
+struct FrameContinuity: Sendable {
+    /// The payload format: no delta frame follows a frame of another.
+    let format: any VideoPayloadFormat
+    private let pictureID: PictureNumber?
     private let temporalLevelZeroIndex: UInt8?
 
-    init(_ descriptor: VP8PayloadDescriptor) {
-        pictureID = descriptor.pictureID
-        temporalLevelZeroIndex = descriptor.temporalLevelZeroIndex
+    init(_ frame: PacketContent) {
+        format = frame.format
+        pictureID = frame.pictureID
+        temporalLevelZeroIndex = frame.temporalLevelZeroIndex
     }
 
     /// The known frames in a gap, of which not all packets arrived. It grows with each packet that exists.
@@ -17,31 +20,32 @@ struct VP8Continuity: Sendable {
         private(set) var unreferenced = 0
         /// Whether other frames can refer to a frame in the gap.
         private(set) var hasReference = false
-        private var newest: VP8PictureID?
+        private var newest: PictureNumber?
 
-        fileprivate init(after picture: VP8PictureID?) {
+        fileprivate init(after picture: PictureNumber?) {
             newest = picture
         }
 
         /// Adds the next packet.
-        mutating func add(_ descriptor: VP8PayloadDescriptor) {
-            guard let id = descriptor.pictureID, id != newest else { return }
+        mutating func add(_ packet: PacketContent) {
+            guard let id = packet.pictureID, id != newest else { return }
             newest = id
-            if descriptor.isNonReference { unreferenced += 1 } else { hasReference = true }
+            if packet.isNonReference { unreferenced += 1 } else { hasReference = true }
         }
     }
 
     /// A gap that starts after the last returned frame.
     var gap: Gap { Gap(after: pictureID) }
 
-    /// Whether the delta frame of `descriptor` refers to no frame in `gap`, which precedes it.
-    func canSkip(to descriptor: VP8PayloadDescriptor, over gap: Gap) -> Bool {
-        if let distance = pictureDistance(to: descriptor) {
+    /// Whether a delta frame refers to no frame in `gap`, which precedes it.
+    func canSkip(to frame: PacketContent, over gap: Gap) -> Bool {
+        guard frame.format === format else { return false }
+        if let distance = pictureDistance(to: frame) {
             // Only padding was lost, or no other frame refers to the frames in between.
             if distance == 1 { return true }
             if distance > 1, !gap.hasReference, gap.unreferenced == distance - 1 { return true }
         }
-        guard let layer = descriptor.temporalLayer, let base = descriptor.temporalLevelZeroIndex,
+        guard let layer = frame.temporalLayer, let base = frame.temporalLevelZeroIndex,
             let lastBase = temporalLevelZeroIndex
         else { return false }
         // A base-layer frame needs the previous base-layer frame, and a frame with Y set the one that it names.
@@ -49,11 +53,11 @@ struct VP8Continuity: Sendable {
         return layer.dependsOnBaseOnly && base == lastBase
     }
 
-    /// Whether no frame was sent between the last one and that of `descriptor`.
-    func isFollowed(by descriptor: VP8PayloadDescriptor) -> Bool { pictureDistance(to: descriptor) == 1 }
+    /// Whether no frame was sent between the last one and this one.
+    func isFollowed(by frame: PacketContent) -> Bool { pictureDistance(to: frame) == 1 }
 
-    private func pictureDistance(to descriptor: VP8PayloadDescriptor) -> Int? {
-        guard let pictureID, let next = descriptor.pictureID, next.isLong == pictureID.isLong else { return nil }
+    private func pictureDistance(to frame: PacketContent) -> Int? {
+        guard let pictureID, let next = frame.pictureID, next.width == pictureID.width else { return nil }
         return next.distance(from: pictureID)
     }
 }

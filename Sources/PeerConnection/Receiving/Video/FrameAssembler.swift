@@ -1,8 +1,8 @@
 package import RTCShareRTP
 package import RTCShareWireFormat
 
-/// Assembles the packets of a VP8 stream (RFC 7741) into whole frames in decoding order. Packets can be reordered,
-/// duplicated, late or lost.
+/// Assembles the packets of a video stream into whole frames in decoding order. Packets can be reordered, duplicated,
+/// late or lost.
 ///
 ///     awaiting key frame ──a key frame is complete──▶ following
 ///            ▲                                           │
@@ -11,9 +11,9 @@ package import RTCShareWireFormat
 ///
 /// In the state following, every frame starts after the end of the previous one, by sequence number. A gap delays the
 /// frames after it. After ``Configuration/skipDelay`` a later frame is returned without the gap if it can be decoded: a
-/// key frame, or one whose references are complete according to picture ID and TL0PICIDX. Dropped frames and packets
+/// key frame, or one whose references are complete according to its packets. Dropped frames and packets
 /// are counted.
-package struct VP8FrameAssembler: Sendable {
+package struct FrameAssembler: Sendable {
     /// The limits of waiting and of memory.
     package struct Configuration: Hashable, Sendable {
         /// The time to wait for missing packets before a key frame is requested. If a queue is full, each request takes
@@ -71,13 +71,13 @@ package struct VP8FrameAssembler: Sendable {
     package private(set) var packetsDuplicated = 0
 
     private let configuration: Configuration
-    private var buffer: VP8PacketBuffer
+    private var buffer: PacketBuffer
     private var unwrapper = SerialNumberUnwrapper<SequenceNumber>()
     private var state: State?
     private var keyFrameStarts: [KeyFrameStart] = []
     /// The frames that this input completed; taken before the next.
     private var completed: [AssembledFrame] = []
-    private var continuity: VP8Continuity?
+    private var continuity: FrameContinuity?
     /// The arrival time of the packets after the gap; nil if there is no gap, and before a key frame.
     private var blockedSince: Instant?
     /// The time of the next search for a frame after the gap; nil for immediately.
@@ -94,7 +94,7 @@ package struct VP8FrameAssembler: Sendable {
     /// Creates an assembler without packets.
     package init(configuration: Configuration = Configuration()) {
         self.configuration = configuration
-        buffer = VP8PacketBuffer(capacity: configuration.packetCapacity)
+        buffer = PacketBuffer(capacity: configuration.packetCapacity)
     }
 
     /// The number of packets that wait for others.
@@ -116,7 +116,7 @@ package struct VP8FrameAssembler: Sendable {
     /// The next number of a frame whose last packets have not arrived, while no newer packet shows whether they are
     /// lost, and the arrival time of its latest packet.
     package var openTail: (next: SequenceNumber, since: Instant)? {
-        guard let newest = buffer.newest, let last = buffer[newest], last.descriptor != nil else { return nil }
+        guard let newest = buffer.newest, let last = buffer[newest], last.content != nil else { return nil }
         let cursor: Int64? =
             switch state {
             case .following(_, let cursor): cursor
@@ -132,24 +132,24 @@ package struct VP8FrameAssembler: Sendable {
         completed.isEmpty ? nil : completed.removeFirst()
     }
 
-    /// Stores the parts of a packet. `payload` is the data after the descriptor.
+    /// Stores the parts of a packet. `piece` is its piece of the frame.
     @discardableResult
     package mutating func insert(
-        _ number: SequenceNumber, timestamp: RTPTimestamp, marker: Bool, descriptor: VP8PayloadDescriptor,
-        payload: [UInt8], orientation: VideoOrientation? = nil, now: Instant
+        _ number: SequenceNumber, timestamp: RTPTimestamp, marker: Bool, content: PacketContent, piece: [UInt8],
+        orientation: VideoOrientation? = nil, now: Instant
     ) -> Insertion {
         store(
-            VP8PacketBuffer.Slot(
-                number: unwrapper.unwrap(number), timestamp: timestamp, marker: marker, descriptor: descriptor,
-                payload: payload, arrival: now, orientation: orientation), now: now)
+            PacketBuffer.Slot(
+                number: unwrapper.unwrap(number), timestamp: timestamp, marker: marker, content: content, piece: piece,
+                arrival: now, orientation: orientation), now: now)
     }
 
     /// Records a packet without media (padding), whose number is not missing.
     @discardableResult
     package mutating func insertPadding(_ number: SequenceNumber, timestamp: RTPTimestamp, now: Instant) -> Insertion {
         store(
-            VP8PacketBuffer.Slot(
-                number: unwrapper.unwrap(number), timestamp: timestamp, marker: false, descriptor: nil, payload: [],
+            PacketBuffer.Slot(
+                number: unwrapper.unwrap(number), timestamp: timestamp, marker: false, content: nil, piece: [],
                 arrival: now), now: now)
     }
 
@@ -203,7 +203,7 @@ package struct VP8FrameAssembler: Sendable {
     package mutating func restart(now: Instant) {
         keyFrameStarts.removeAll()
         awaitKeyFrame(now: now)
-        buffer = VP8PacketBuffer(capacity: configuration.packetCapacity)
+        buffer = PacketBuffer(capacity: configuration.packetCapacity)
         unwrapper = SerialNumberUnwrapper()
         floor = .min
     }
@@ -214,7 +214,7 @@ package struct VP8FrameAssembler: Sendable {
         return isCertain ? since : since.advanced(by: configuration.startDelay)
     }
 
-    private mutating func store(_ slot: VP8PacketBuffer.Slot, now: Instant) -> Insertion {
+    private mutating func store(_ slot: PacketBuffer.Slot, now: Instant) -> Insertion {
         guard !buffer.hasSeen(slot.number) else {
             packetsDuplicated += 1
             return .duplicate
@@ -250,11 +250,11 @@ package struct VP8FrameAssembler: Sendable {
     }
 
     /// Keeps the packets within the ring, and their bytes within the limit.
-    private mutating func makeRoom(for slot: VP8PacketBuffer.Slot, now: Instant) {
+    private mutating func makeRoom(for slot: PacketBuffer.Slot, now: Instant) {
         let lowest = slot.number - Int64(buffer.capacity) + 1
         if case .following(let next, _) = state, next < lowest { awaitKeyFrame(now: now) }
         if let newest = buffer.newest, newest - Int64(buffer.capacity) < lowest { drop(before: lowest) }
-        if buffer.byteCount + slot.payload.count > configuration.byteCapacity {
+        if buffer.byteCount + slot.piece.count > configuration.byteCapacity {
             keyFrameStarts.removeAll()
             awaitKeyFrame(now: now)
         }
@@ -270,7 +270,7 @@ package struct VP8FrameAssembler: Sendable {
                 drop(before: start)
                 guard deliver(start...last, now: now) else { continue }
             case .following(var next, var cursor):
-                while let slot = buffer[next], slot.descriptor == nil {
+                while let slot = buffer[next], slot.content == nil {
                     next += 1
                     drop(before: next)
                 }
@@ -306,8 +306,8 @@ package struct VP8FrameAssembler: Sendable {
     private func frameBehindGap(at number: Int64) -> Int64? {
         guard let continuity, let newest = buffer.newest else { return nil }
         for next in number..<min(newest + 1, number + Self.maximumEmptyGap) {
-            guard let slot = buffer[next], let descriptor = slot.descriptor else { continue }
-            return slot.startsFrame && continuity.isFollowed(by: descriptor) ? next : nil
+            guard let content = buffer[next]?.content else { continue }
+            return content.startsFrame && continuity.isFollowed(by: content) ? next : nil
         }
         return nil
     }
@@ -350,17 +350,17 @@ package struct VP8FrameAssembler: Sendable {
         var followed = cursor
         while start <= newest {
             packetsSearched += 1
-            guard let slot = buffer[start], let descriptor = slot.descriptor else {
+            guard let content = buffer[start]?.content else {
                 start += 1
                 continue
             }
-            if start > followed, slot.startsFrame {
+            if start > followed, content.startsFrame {
                 var end = start
                 let run = buffer.run(from: start, cursor: &end)
                 packetsSearched += Int(end - start)
                 followed = end
                 if case .complete(let last) = run {
-                    if slot.startsKeyFrame || continuity.canSkip(to: descriptor, over: gap) {
+                    if content.startsKeyFrame || continuity.canSkip(to: content, over: gap) {
                         drop(before: start)
                         state = .following(next: start, cursor: end)
                         return true
@@ -368,7 +368,7 @@ package struct VP8FrameAssembler: Sendable {
                     followed = last
                 }
             }
-            gap.add(descriptor)
+            gap.add(content)
             start += 1
         }
         isSearchWorthwhile = false
@@ -377,14 +377,12 @@ package struct VP8FrameAssembler: Sendable {
 
     /// Creates a frame from whole packets. Returns false if they are not a valid frame, and a key frame is needed.
     private mutating func deliver(_ range: ClosedRange<Int64>, now: Instant) -> Bool {
-        var data: [UInt8] = []
-        var count = 0
+        var pieces: [[UInt8]] = []
         var firstArrival = now
         var completion = Instant(nanoseconds: .min)
         for number in range {
-            guard let slot = buffer[number], slot.descriptor != nil else { continue }
-            data.append(contentsOf: slot.payload)
-            count += 1
+            guard let slot = buffer[number], slot.content != nil else { continue }
+            pieces.append(slot.piece)
             firstArrival = min(firstArrival, slot.arrival)
             completion = max(completion, slot.arrival)
             if let orientation = slot.orientation { quarterTurns = orientation.quarterTurns }
@@ -395,8 +393,9 @@ package struct VP8FrameAssembler: Sendable {
         floor = range.upperBound + 1
         keyFrameStarts.removeAll { $0.number < floor }
         blockedSince = nil
-        guard let first, let descriptor = first.descriptor,
-            let header = try? data.withRawSpan({ (span) throws(RTPError) in try VP8FrameHeader(parsing: span) })
+        guard let first, let content = first.content, let data = try? content.format.join(pieces),
+            let header = try? content.format.header(of: data.span.bytes),
+            header.isKeyFrame || continuity?.format === content.format
         else {
             framesDropped += 1
             state = .awaitingKeyFrame(since: now, isCertain: true)
@@ -404,10 +403,10 @@ package struct VP8FrameAssembler: Sendable {
         }
         completed.append(
             AssembledFrame(
-                data: data, header: header, timestamp: first.timestamp, pictureID: descriptor.pictureID,
-                temporalLayer: descriptor.temporalLayer, packetCount: count, firstArrival: firstArrival,
+                data: data, format: content.format, header: header, timestamp: first.timestamp,
+                pictureID: content.pictureID, packetCount: pieces.count, firstArrival: firstArrival,
                 completion: completion, quarterTurns: quarterTurns))
-        continuity = VP8Continuity(descriptor)
+        continuity = FrameContinuity(content)
         state = .following(next: floor, cursor: floor)
         return true
     }

@@ -6,11 +6,22 @@ import Testing
 
 private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(milliseconds) * 1_000_000) }
 
-extension VP8FrameAssembler {
+extension FrameAssembler {
     fileprivate mutating func insert(_ packet: VP8TestStream.Packet, now: Instant) {
         insert(
             packet.number, timestamp: packet.timestamp, marker: packet.marker, descriptor: packet.descriptor,
             payload: packet.payload, now: now)
+    }
+
+    fileprivate mutating func insert(
+        _ number: SequenceNumber, timestamp: RTPTimestamp, marker: Bool, descriptor: VP8PayloadDescriptor,
+        payload: [UInt8], now: Instant
+    ) {
+        let format: any VideoPayloadFormat = .vp8
+        let bytes = descriptor.bytes + payload
+        guard let (content, piece) = try? format.read(bytes.span.bytes) else { return }
+        insert(
+            number, timestamp: timestamp, marker: marker, content: content, piece: Array(bytes[piece]), now: now)
     }
 
     fileprivate mutating func pollFrames() -> [[UInt8]] {
@@ -22,7 +33,7 @@ extension VP8FrameAssembler {
 
 private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatMap(\.payload) }
 
-@Suite struct VP8FrameAssemblerTests {
+@Suite struct FrameAssemblerTests {
     @Test("Reordered and duplicated packets give the same frames", arguments: 0..<40)
     func anyOrder(seed: UInt64) {
         var stream = VP8TestStream(seed: seed)
@@ -34,7 +45,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
         var order = frames.flatMap { $0 }.enumerated().map { (Double($0) + 8 * generator.fraction(), $1) }
         for entry in order where generator.chance(0.1) { order.append((entry.0 + 8 * generator.fraction(), entry.1)) }
         order.sort { $0.0 < $1.0 }
-        var assembler = VP8FrameAssembler()
+        var assembler = FrameAssembler()
         var assembled: [[UInt8]] = []
         for (index, entry) in order.enumerated() {
             assembler.insert(entry.1, now: at(index))
@@ -55,7 +66,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
         let packets = stream.frame(isKeyFrame: true, packetCount: 5)
         func permute(_ rest: [VP8TestStream.Packet], _ taken: [VP8TestStream.Packet]) {
             if rest.isEmpty {
-                var assembler = VP8FrameAssembler()
+                var assembler = FrameAssembler()
                 for (index, packet) in taken.enumerated() {
                     #expect(assembler.pollFrame() == nil)
                     assembler.insert(packet, now: at(index))
@@ -79,7 +90,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
     @Test("Frames before the first key frame are dropped, and a key frame is requested at once")
     func startsAtKeyFrame() {
         var stream = VP8TestStream(seed: 1)
-        var assembler = VP8FrameAssembler()
+        var assembler = FrameAssembler()
         #expect(!assembler.needsKeyFrame(now: at(0)))
         for _ in 0..<3 {
             for packet in stream.frame(isKeyFrame: false, packetCount: 2) { assembler.insert(packet, now: at(0)) }
@@ -95,7 +106,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
     @Test("A key frame that has begun is awaited before another is requested")
     func waitsForBegunKeyFrame() {
         var stream = VP8TestStream(seed: 1)
-        var assembler = VP8FrameAssembler()
+        var assembler = FrameAssembler()
         for packet in stream.frame(isKeyFrame: true, packetCount: 3).dropLast() {
             assembler.insert(packet, now: at(10))
         }
@@ -107,7 +118,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
     @Test("A frame that is completed before packets that are no frame is returned")
     func frameBeforeBreak() {
         var stream = VP8TestStream(seed: 1)
-        var assembler = VP8FrameAssembler()
+        var assembler = FrameAssembler()
         let key = stream.frame(isKeyFrame: true, packetCount: 1)
         let last = stream.frame(isKeyFrame: false, packetCount: 2)
         let headless = stream.frame(isKeyFrame: false, packetCount: 2)
@@ -124,7 +135,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
     @Test("A gap delays later frames until it times out, and a key frame ends it")
     func givesUpGap() {
         var stream = VP8TestStream(seed: 1)
-        var assembler = VP8FrameAssembler()
+        var assembler = FrameAssembler()
         let key = stream.frame(isKeyFrame: true, packetCount: 2)
         let lossy = stream.frame(isKeyFrame: false, packetCount: 3)
         let held = stream.frame(isKeyFrame: false, packetCount: 1)
@@ -149,7 +160,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
     @Test("A packet repaired in time releases the frames that waited for it")
     func repairsGap() {
         var stream = VP8TestStream(seed: 1)
-        var assembler = VP8FrameAssembler()
+        var assembler = FrameAssembler()
         let frames = (0..<6).map { stream.frame(isKeyFrame: $0 == 0, packetCount: 2) }
         let lost = frames[1][0]
         for packet in frames.flatMap({ $0 }) where packet != lost { assembler.insert(packet, now: at(0)) }
@@ -163,7 +174,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
     @Test("Padding uses sequence numbers and makes no frames")
     func padding() {
         var stream = VP8TestStream(seed: 1)
-        var assembler = VP8FrameAssembler()
+        var assembler = FrameAssembler()
         let key = stream.frame(isKeyFrame: true, packetCount: 1)
         for _ in 0..<3 {
             assembler.insertPadding(stream.nextNumber, timestamp: RTPTimestamp(0), now: at(0))
@@ -179,7 +190,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
     func lostPadding() {
         for isMedia in [false, true] {
             var stream = VP8TestStream(seed: 1)
-            var assembler = VP8FrameAssembler()
+            var assembler = FrameAssembler()
             let key = stream.frame(isKeyFrame: true, packetCount: 1)
             if isMedia {
                 _ = stream.frame(isKeyFrame: false, packetCount: 2)
@@ -199,7 +210,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
     @Test("The start of the next frame ends a frame whose marker is missing")
     func missingMarker() {
         var stream = VP8TestStream(seed: 1)
-        var assembler = VP8FrameAssembler()
+        var assembler = FrameAssembler()
         var key = stream.frame(isKeyFrame: true, packetCount: 2)
         key[1].marker = false
         let delta = stream.frame(isKeyFrame: false, packetCount: 1)
@@ -213,15 +224,15 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
         "After a lost frame, frames that do not depend on it continue",
         arguments: [
             // The lost frame, the frame after it, whether that can be decoded without.
-            (VP8TemporalLayer(index: 1), VP8TemporalLayer.base, true),
-            (VP8TemporalLayer(index: 1), VP8TemporalLayer(index: 1), false),
-            (VP8TemporalLayer(index: 2), VP8TemporalLayer(index: 1, dependsOnBaseOnly: true), true),
-            (VP8TemporalLayer.base, VP8TemporalLayer.base, false),
-            (VP8TemporalLayer.base, VP8TemporalLayer(index: 1, dependsOnBaseOnly: true), false),
+            (TemporalLayer(index: 1), TemporalLayer.base, true),
+            (TemporalLayer(index: 1), TemporalLayer(index: 1), false),
+            (TemporalLayer(index: 2), TemporalLayer(index: 1, dependsOnBaseOnly: true), true),
+            (TemporalLayer.base, TemporalLayer.base, false),
+            (TemporalLayer.base, TemporalLayer(index: 1, dependsOnBaseOnly: true), false),
         ])
-    func skipsHigherLayers(lost: VP8TemporalLayer, after: VP8TemporalLayer, decodes: Bool) {
+    func skipsHigherLayers(lost: TemporalLayer, after: TemporalLayer, decodes: Bool) {
         var stream = VP8TestStream(seed: 1)
-        var assembler = VP8FrameAssembler()
+        var assembler = FrameAssembler()
         let key = stream.frame(isKeyFrame: true, packetCount: 1, layer: .base)
         _ = stream.frame(isKeyFrame: false, packetCount: 2, layer: lost)
         let next = stream.frame(isKeyFrame: false, packetCount: 2, layer: after)
@@ -235,7 +246,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
     @Test("A lost non-reference frame is skipped and counted")
     func skipsNonReference() {
         var stream = VP8TestStream(seed: 1)
-        var assembler = VP8FrameAssembler()
+        var assembler = FrameAssembler()
         let key = stream.frame(isKeyFrame: true, packetCount: 1)
         let lost = stream.frame(isKeyFrame: false, packetCount: 2, isNonReference: true)
         let next = stream.frame(isKeyFrame: false, packetCount: 1)
@@ -248,9 +259,9 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
     @Test("A second gap is skipped on time after the first, even when no packets arrive")
     func skipsTwoGapsInSilence() {
         var stream = VP8TestStream(seed: 1)
-        var assembler = VP8FrameAssembler()
+        var assembler = FrameAssembler()
         let frames = (0..<3).map { index in
-            if index > 0 { _ = stream.frame(isKeyFrame: false, packetCount: 1, layer: VP8TemporalLayer(index: 1)) }
+            if index > 0 { _ = stream.frame(isKeyFrame: false, packetCount: 1, layer: TemporalLayer(index: 1)) }
             return stream.frame(isKeyFrame: index == 0, packetCount: 1, layer: .base)
         }
         for (index, frame) in frames.enumerated() { assembler.insert(frame[0], now: at(index * 10)) }
@@ -267,9 +278,9 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
     @Test("All overdue gaps are skipped at once")
     func skipsOverdueGaps() {
         var stream = VP8TestStream(seed: 1)
-        var assembler = VP8FrameAssembler()
+        var assembler = FrameAssembler()
         let frames = (0..<4).map { index in
-            if index > 0 { _ = stream.frame(isKeyFrame: false, packetCount: 1, layer: VP8TemporalLayer(index: 1)) }
+            if index > 0 { _ = stream.frame(isKeyFrame: false, packetCount: 1, layer: TemporalLayer(index: 1)) }
             return stream.frame(isKeyFrame: index == 0, packetCount: 1, layer: .base)
         }
         for (index, frame) in frames.enumerated() { assembler.insert(frame[0], now: at(index)) }
@@ -281,7 +292,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
     @Test("A complete key frame after a gap is delivered after the skip delay")
     func skipsToKeyFrame() {
         var stream = VP8TestStream(seed: 1)
-        var assembler = VP8FrameAssembler()
+        var assembler = FrameAssembler()
         let key = stream.frame(isKeyFrame: true, packetCount: 1)
         _ = stream.frame(isKeyFrame: false, packetCount: 2)
         let held = stream.frame(isKeyFrame: false, packetCount: 2)
@@ -296,7 +307,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
     func boundedSearch(isWhole: Bool) {
         var stream = VP8TestStream(seed: 1)
         var generator = SeededGenerator(seed: 3)
-        var assembler = VP8FrameAssembler()
+        var assembler = FrameAssembler()
         for packet in stream.frame(isKeyFrame: true, packetCount: 1) { assembler.insert(packet, now: at(0)) }
         let lost = stream.frame(isKeyFrame: false, packetCount: 1)[0].number
         let count = 1900
@@ -313,7 +324,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
             assembler.poll(now: now)
         }
         #expect(assembler.pollFrames().count == 1 && assembler.bufferedPackets == count)
-        let searches = 190 / 10 + VP8FrameAssembler.cheapSearch / 2
+        let searches = 190 / 10 + FrameAssembler.cheapSearch / 2
         #expect(assembler.packetsSearched <= searches * 2 * count / 2)
         #expect(assembler.packetsSearched > 0)
         // A key frame that is found by none of the searches is found by the next, for which a deadline is kept.
@@ -333,7 +344,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
     @Test("Frames after a gap are searched again only when packets have arrived")
     func searchedOnce() {
         var stream = VP8TestStream(seed: 1)
-        var assembler = VP8FrameAssembler()
+        var assembler = FrameAssembler()
         for packet in stream.frame(isKeyFrame: true, packetCount: 1) { assembler.insert(packet, now: at(0)) }
         _ = stream.frame(isKeyFrame: false, packetCount: 1)
         for packet in stream.frame(isKeyFrame: false, packetCount: 2) { assembler.insert(packet, now: at(1)) }
@@ -347,8 +358,8 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
     @Test("Only the newest incomplete key frames are tracked")
     func boundedKeyFrameStarts() {
         var stream = VP8TestStream(seed: 1)
-        var assembler = VP8FrameAssembler()
-        let frames = (0..<VP8FrameAssembler.maximumKeyFrameStarts + 4).map { _ in
+        var assembler = FrameAssembler()
+        let frames = (0..<FrameAssembler.maximumKeyFrameStarts + 4).map { _ in
             stream.frame(isKeyFrame: true, packetCount: 2)
         }
         for frame in frames { assembler.insert(frame[0], now: at(0)) }
@@ -361,7 +372,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
     @Test("A malformed VP8 frame is dropped, and a key frame is requested")
     func malformed() {
         var stream = VP8TestStream(seed: 1)
-        var assembler = VP8FrameAssembler()
+        var assembler = FrameAssembler()
         var key = stream.frame(isKeyFrame: true, packetCount: 1)
         key[0].payload = [0x10, 0, 0, 1, 2, 3, 0, 0, 0, 0]
         assembler.insert(key[0], now: at(0))
@@ -374,7 +385,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
     func truncated() {
         for length in 0..<10 {
             var stream = VP8TestStream(seed: 1)
-            var assembler = VP8FrameAssembler()
+            var assembler = FrameAssembler()
             var key = stream.frame(isKeyFrame: true, packetCount: 1)
             key[0].payload = Array(key[0].payload.prefix(length))
             assembler.insert(key[0], now: at(0))
@@ -385,10 +396,10 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
 
     @Test("Memory use stays within its limits", arguments: 0..<8)
     func boundedMemory(seed: UInt64) {
-        var configuration = VP8FrameAssembler.Configuration()
+        var configuration = FrameAssembler.Configuration()
         configuration.packetCapacity = 64
         configuration.byteCapacity = 20_000
-        var assembler = VP8FrameAssembler(configuration: configuration)
+        var assembler = FrameAssembler(configuration: configuration)
         var generator = SeededGenerator(seed: seed)
         for step in 0..<5000 {
             let number = SequenceNumber(
@@ -411,9 +422,9 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
     func lossWithoutRepair(seed: UInt64) {
         var stream = VP8TestStream(seed: seed)
         var generator = SeededGenerator(seed: seed ^ 0xABCD)
-        var limits = VP8FrameAssembler.Configuration()
+        var limits = FrameAssembler.Configuration()
         limits.maximumWait = .milliseconds(100)
-        var assembler = VP8FrameAssembler(configuration: limits)
+        var assembler = FrameAssembler(configuration: limits)
         var frames: [(data: [UInt8], isKeyFrame: Bool)] = []
         var assembled: [Int] = []
         var wantsKeyFrame = true

@@ -9,19 +9,19 @@ package struct VP8PayloadDescriptor: Hashable, Sendable {
     /// PID: the partition in which the piece begins, 0 to 7.
     package var partitionIndex: UInt8
     /// The picture ID; nil if the sender does not number frames.
-    package var pictureID: VP8PictureID?
+    package var pictureID: PictureNumber?
     /// TL0PICIDX: the number of the base-layer frame that this frame is, or depends on.
     package var temporalLevelZeroIndex: UInt8?
     /// TID and Y: the temporal layer; nil if there are none.
-    package var temporalLayer: VP8TemporalLayer?
+    package var temporalLayer: TemporalLayer?
     /// KEYIDX: the number of the key frame on which this frame depends, 0 to 31.
     package var keyFrameIndex: UInt8?
 
     /// Creates a descriptor with the given fields. The indices are limited to their widths.
     package init(
         startsPartition: Bool, partitionIndex: UInt8 = 0, isNonReference: Bool = false,
-        pictureID: VP8PictureID? = nil, temporalLevelZeroIndex: UInt8? = nil,
-        temporalLayer: VP8TemporalLayer? = nil, keyFrameIndex: UInt8? = nil
+        pictureID: PictureNumber? = nil, temporalLevelZeroIndex: UInt8? = nil,
+        temporalLayer: TemporalLayer? = nil, keyFrameIndex: UInt8? = nil
     ) {
         self.isNonReference = isNonReference
         self.startsPartition = startsPartition
@@ -30,16 +30,6 @@ package struct VP8PayloadDescriptor: Hashable, Sendable {
         self.temporalLevelZeroIndex = temporalLevelZeroIndex
         self.temporalLayer = temporalLayer
         self.keyFrameIndex = keyFrameIndex.map { $0 & 0x1F }
-    }
-
-    /// Increases the picture ID and TL0PICIDX by an offset.
-    package mutating func add(_ offset: VP8NumberOffset) {
-        switch pictureID {
-        case .long(let number): pictureID = .long((number &+ offset.pictureID) & 0x7FFF)
-        case .short(let number): pictureID = .short((number &+ UInt8(truncatingIfNeeded: offset.pictureID)) & 0x7F)
-        case nil: break
-        }
-        temporalLevelZeroIndex = temporalLevelZeroIndex.map { $0 &+ offset.temporalLevelZeroIndex }
     }
 
     /// Whether the piece is the first of its frame.
@@ -80,7 +70,7 @@ package struct VP8PayloadDescriptor: Hashable, Sendable {
         if present & 0x30 != 0 {
             let byte = try reader.uint8(.payloadDescriptor)
             if present & 0x20 != 0 {
-                descriptor.temporalLayer = VP8TemporalLayer(index: byte >> 6, dependsOnBaseOnly: byte & 0x20 != 0)
+                descriptor.temporalLayer = TemporalLayer(index: byte >> 6, dependsOnBaseOnly: byte & 0x20 != 0)
             }
             if present & 0x10 != 0 { descriptor.keyFrameIndex = byte & 0x1F }
         }
@@ -98,10 +88,12 @@ package struct VP8PayloadDescriptor: Hashable, Sendable {
             UInt8(
                 (pictureID == nil ? 0 : 0x80) | (temporalLevelZeroIndex == nil ? 0 : 0x40)
                     | (temporalLayer == nil ? 0 : 0x20) | (keyFrameIndex == nil ? 0 : 0x10)))
-        switch pictureID {
-        case .short(let number): try writer.write(number & 0x7F)
-        case .long(let number): try writer.write(number | 0x8000)
-        case nil: break
+        if let pictureID {
+            if pictureID.isLong {
+                try writer.write(pictureID.value | 0x8000)
+            } else {
+                try writer.write(UInt8(truncatingIfNeeded: pictureID.value))
+            }
         }
         if let temporalLevelZeroIndex { try writer.write(temporalLevelZeroIndex) }
         guard temporalLayer != nil || keyFrameIndex != nil else { return }
@@ -110,45 +102,12 @@ package struct VP8PayloadDescriptor: Hashable, Sendable {
     }
 }
 
-/// A picture ID of 7 or 15 bits (RFC 7741 §4.2).
-package enum VP8PictureID: Hashable, Sendable {
-    /// A picture ID of 7 bits.
-    case short(UInt8)
-    /// A picture ID of 15 bits.
-    case long(UInt16)
+extension PictureNumber {
+    /// Creates a picture ID of 7 bits (RFC 7741 §4.2).
+    package static func short(_ value: UInt8) -> PictureNumber { PictureNumber(UInt16(value), width: 7) }
 
-    /// The number.
-    package var value: UInt16 {
-        switch self {
-        case .short(let number): UInt16(number & 0x7F)
-        case .long(let number): number & 0x7FFF
-        }
-    }
+    /// Creates a picture ID of 15 bits (RFC 7741 §4.2).
+    package static func long(_ value: UInt16) -> PictureNumber { PictureNumber(value, width: 15) }
 
-    /// Whether the number has 15 bits.
-    package var isLong: Bool { if case .long = self { true } else { false } }
-
-    /// Returns the signed distance from `other` to this number, along the shorter direction at this number's width.
-    package func distance(from other: VP8PictureID) -> Int {
-        let modulus = isLong ? 0x8000 : 0x80
-        let difference = (Int(value) - Int(other.value)) & (modulus - 1)
-        return difference < modulus / 2 ? difference : difference - modulus
-    }
-}
-
-/// A temporal layer of a VP8 frame (RFC 7741 §4.2). Lower layers decode without the higher ones.
-package struct VP8TemporalLayer: Hashable, Sendable {
-    /// TID: 0 for the base layer, up to 3.
-    package let index: UInt8
-    /// Y: the frame depends on base-layer frames only, so that a receiver can switch up to this layer here.
-    package let dependsOnBaseOnly: Bool
-
-    /// Creates a layer. The index is limited to two bits.
-    package init(index: UInt8, dependsOnBaseOnly: Bool = false) {
-        self.index = index & 3
-        self.dependsOnBaseOnly = dependsOnBaseOnly
-    }
-
-    /// The base layer.
-    package static let base = VP8TemporalLayer(index: 0)
+    fileprivate var isLong: Bool { width > 7 }
 }

@@ -2,23 +2,21 @@ import RTCShareRTP
 import RTCShareWireFormat
 
 /// The packets that wait for their frame: a ring with a slot for each sequence number.
-struct VP8PacketBuffer: Sendable {
+struct PacketBuffer: Sendable {
     struct Slot: Sendable {
         var number: Int64
         var timestamp: RTPTimestamp
         var marker: Bool
-        /// The descriptor; nil for a packet without media, which only occupies a sequence number.
-        var descriptor: VP8PayloadDescriptor?
-        /// The bytes after the descriptor.
-        var payload: [UInt8]
+        /// The content; nil for a packet without media, which only occupies a sequence number.
+        var content: PacketContent?
+        /// The piece of the frame.
+        var piece: [UInt8]
         var arrival: Instant
         /// The orientation of the frame, if the packet has it.
         var orientation: VideoOrientation?
 
-        var startsFrame: Bool { descriptor?.startsFrame ?? false }
-        /// Whether the packet starts a key frame. RFC 6386 §9.1: the lowest bit of the first byte is zero in a key
-        /// frame.
-        var startsKeyFrame: Bool { startsFrame && payload.first.map { $0 & 1 == 0 } ?? false }
+        var startsFrame: Bool { content?.startsFrame ?? false }
+        var startsKeyFrame: Bool { content?.startsKeyFrame ?? false }
     }
 
     enum Run: Equatable {
@@ -57,7 +55,7 @@ struct VP8PacketBuffer: Sendable {
     mutating func insert(_ slot: Slot) {
         remove(at: index(of: slot.number))
         let index = index(of: slot.number)
-        byteCount += slot.payload.count
+        byteCount += slot.piece.count
         packetCount += 1
         seen[index] = slot.number
         slots[index] = slot
@@ -74,7 +72,7 @@ struct VP8PacketBuffer: Sendable {
         while number < end, packetCount > 0 {
             let index = index(of: number)
             if let slot = slots[index], slot.number == number {
-                if slot.descriptor != nil, slot.timestamp != timestamp {
+                if slot.content != nil, slot.timestamp != timestamp {
                     frames += 1
                     timestamp = slot.timestamp
                 }
@@ -94,11 +92,12 @@ struct VP8PacketBuffer: Sendable {
         var last = start
         while cursor < start + Int64(capacity) {
             guard let slot = slots[index(of: cursor)], slot.number == cursor else { return .missing(cursor) }
-            if slot.descriptor != nil {
+            if let content = slot.content {
                 if slot.timestamp != first.timestamp {
                     // Not every sender sets the marker: the start of another frame also ends this one.
                     return slot.startsFrame ? .complete(last: cursor - 1) : .broken
                 }
+                guard content.format === first.content?.format else { return .broken }
                 last = cursor
                 if slot.marker { return .complete(last: last) }
             }
@@ -120,7 +119,7 @@ struct VP8PacketBuffer: Sendable {
 
     private mutating func remove(at index: Int) {
         guard let slot = slots[index].take() else { return }
-        byteCount -= slot.payload.count
+        byteCount -= slot.piece.count
         packetCount -= 1
     }
 
