@@ -135,7 +135,7 @@ let package = Package(
         module("CongestionControl", ["RTP", "WireFormat"]),
         module(
             "VideoCoding",
-            ["CAOM", "CDav1d", "COpenH264", "CPNG", "CVPX", "CYUV", "Locks", "Media", "WireFormat"]),
+            ["CAOM", "CDav1d", "COpenH264", "CPNG", "CVPX", "CYUV", "Locks", "Media", "RTP", "WireFormat"]),
         module("Recording", ["Media", "RTP", "VideoCoding", "WireFormat"]),
         module("AudioCoding", ["COpus", "CSampleRate", "CSndFile", "Locks", "Media", "WireFormat"]),
         module(
@@ -294,7 +294,7 @@ let package = Package(
         tests("SecureTransportTests", ["COpenSSL", "CSRTP", "SecureTransport", "WireFormat"]),
         tests(
             "VideoCodingTests",
-            ["CAOM", "CDav1d", "COpenH264", "CPNG", "CVPX", "CYUV", "Locks", "Media", "VideoCoding"]),
+            ["CAOM", "CDav1d", "COpenH264", "CPNG", "CVPX", "CYUV", "Locks", "Media", "RTP", "VideoCoding"]),
         // What the command line does without a process of its own.
         tests(
             "rtcshareTests",

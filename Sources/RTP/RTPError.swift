@@ -36,6 +36,18 @@ package enum RTPField: String, Sendable {
     case payloadDescriptor = "VP8 payload descriptor"
     /// The header of a VP8 frame within its first payload.
     case frameHeader = "VP8 frame header"
+    /// An OBU of AV1.
+    case openBitstreamUnit = "OBU"
+    /// A sequence header of AV1.
+    case sequenceHeader = "AV1 sequence header"
+    /// The header of an AV1 frame.
+    case av1FrameHeader = "AV1 frame header"
+    /// A start code before a NAL unit of H.264.
+    case startCode = "H.264 start code"
+    /// A NAL unit of H.264.
+    case nalUnit = "NAL unit"
+    /// A sequence parameter set of H.264.
+    case sequenceParameterSet = "H.264 sequence parameter set"
     /// The table of contents, the first byte of an Opus packet.
     case opusTableOfContents = "Opus TOC byte"
     /// The count of frames in an Opus packet.

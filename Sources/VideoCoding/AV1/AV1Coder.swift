@@ -1,5 +1,6 @@
 internal import RTCShareCAOM
 package import RTCShareMedia
+internal import RTCShareRTP
 
 /// libaom's AV1 encoder, with the quantizer of each frame as an argument. One thread at a time can use it.
 ///
@@ -143,7 +144,7 @@ private final class AV1EncoderHandle {
 
     /// Returns the temporal unit without the delimiter at its beginning, which neither RTP nor Matroska has.
     private func withoutDelimiter(_ unit: UnsafeBufferPointer<UInt8>) throws(VideoCodingError) -> [UInt8] {
-        let first = try OpenBitstreamUnit.next(in: unit.span, at: 0)
+        let first = try unit.span.header { bytes throws(RTPError) in try OpenBitstreamUnit.next(in: bytes, at: 0) }
         return Array(unit[(first?.kind == .temporalDelimiter ? first?.bytes.upperBound ?? 0 : 0)...])
     }
 }

@@ -1,6 +1,7 @@
 internal import RTCShareCDav1d
 internal import RTCShareCYUV
 package import RTCShareMedia
+internal import RTCShareRTP
 
 /// dav1d's AV1 decoder, which returns I420 frames. One thread at a time can use it.
 ///
@@ -37,9 +38,9 @@ package final class AV1Decoder {
     package func decode(_ frame: Span<UInt8>) throws(VideoCodingError) -> PixelBuffer? {
         guard frame.count > 0 else { throw .emptyFrame }
         do throws(VideoCodingError) {
-            let description = try AV1FrameDescription(frame)
-            if let size = description.size { try checkSize(size) }
-            guard hasPicture || description.isKeyFrame else { throw .keyFrameNeeded }
+            let header = try frame.header { bytes throws(RTPError) in try AV1FrameHeader(parsing: bytes) }
+            try checkSize(PixelSize(width: header.width, height: header.height))
+            guard hasPicture || header.isKeyFrame else { throw .keyFrameNeeded }
             let shown = try decodeChecked(frame)
             hasPicture = true
             guard let shown else { return nil }

@@ -1,6 +1,7 @@
 internal import RTCShareCOpenH264
 internal import RTCShareCYUV
 package import RTCShareMedia
+internal import RTCShareRTP
 
 /// OpenH264's decoder, which returns I420 frames. One thread at a time can use it.
 ///
@@ -30,9 +31,9 @@ package final class H264Decoder {
     package func decode(_ frame: Span<UInt8>) throws(VideoCodingError) -> PixelBuffer? {
         guard frame.count > 0 else { throw .emptyFrame }
         do throws(VideoCodingError) {
-            let description = try H264FrameDescription(frame)
-            for parameters in description.sequenceParameters { try checkSize(parameters) }
-            guard hasPicture || description.isKeyFrame && description.hasParameterSets else { throw .keyFrameNeeded }
+            let header = try frame.header { bytes throws(RTPError) in try H264FrameHeader(parsing: bytes) }
+            for parameters in header.sequenceParameters { try checkSize(parameters) }
+            guard hasPicture || header.isKeyFrame && header.hasParameterSets else { throw .keyFrameNeeded }
             let shown = try openDecoder().decode(frame)
             hasPicture = true
             guard let shown else { return nil }
@@ -58,9 +59,9 @@ package final class H264Decoder {
 
     private func checkSize(_ parameters: H264SequenceParameters) throws(VideoCodingError) {
         // Any part of the coded size may be hidden, but the decoder has memory for all.
-        let (size, coded) = (parameters.size, parameters.codedSize)
+        let size = PixelSize(width: parameters.width, height: parameters.height)
         guard size.width <= largestSize.width, size.height <= largestSize.height,
-            coded.width < largestSize.width + 32, coded.height < largestSize.height + 32
+            parameters.codedWidth < largestSize.width + 32, parameters.codedHeight < largestSize.height + 32
         else { throw .pictureTooLarge(size: size, limit: largestSize) }
     }
 

@@ -1,4 +1,5 @@
 import RTCShareMedia
+import RTCShareRTP
 import TestSupport
 import Testing
 
@@ -56,7 +57,7 @@ struct AV1Tests {
             let frame = try #require(try coder.encode(picture, quantizer: 40, asKeyFrame: index == 2))
             var kinds: [OpenBitstreamUnit.Kind?] = []
             var position = 0
-            while let unit = try OpenBitstreamUnit.next(in: frame.data.span, at: position) {
+            while let unit = try OpenBitstreamUnit.next(in: frame.data.span.bytes, at: position) {
                 kinds.append(unit.kind)
                 position = unit.bytes.upperBound
                 guard unit.kind == .sequenceHeader else { continue }
@@ -66,8 +67,11 @@ struct AV1Tests {
             }
             #expect(frame.isKeyFrame == index.isMultiple(of: 2))
             #expect(kinds == (frame.isKeyFrame ? [.sequenceHeader, .frame] : [.frame]))
-            let description = try AV1FrameDescription(frame.data.span)
-            #expect(description.isKeyFrame == frame.isKeyFrame && description.size == (frame.isKeyFrame ? size : nil))
+            let header = try AV1FrameHeader(parsing: frame.data.span.bytes)
+            let coded = PixelSize(width: header.width, height: header.height)
+            #expect(
+                header.isKeyFrame == frame.isKeyFrame && coded == (frame.isKeyFrame ? size : .init(width: 0, height: 0))
+            )
         }
     }
 

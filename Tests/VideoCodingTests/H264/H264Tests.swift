@@ -1,4 +1,5 @@
 import RTCShareMedia
+import RTCShareRTP
 import TestSupport
 import Testing
 
@@ -72,14 +73,16 @@ struct H264Tests {
         let coder = try H264Coder(.init(size: size))
         for (index, picture) in scrolling(4).enumerated() {
             let frame = try #require(try coder.encode(picture, quantizer: 30, asKeyFrame: index == 2))
-            let units = try AnnexB.units(of: frame.data.span)
+            let units = try AnnexB.units(of: frame.data.span.bytes)
             #expect(frame.isKeyFrame == index.isMultiple(of: 2))
             #expect(units.map(\.type) == (frame.isKeyFrame ? [7, 8, 5] : [1]))
-            let description = try H264FrameDescription(frame.data.span)
-            #expect(description.isKeyFrame == frame.isKeyFrame && description.hasParameterSets == frame.isKeyFrame)
+            let header = try H264FrameHeader(parsing: frame.data.span.bytes)
+            #expect(header.isKeyFrame == frame.isKeyFrame && header.hasParameterSets == frame.isKeyFrame)
             guard frame.isKeyFrame else { continue }
-            let parameters = try #require(description.sequenceParameters.first)
-            #expect(parameters.size == size && parameters.profileLevelID >> 8 == 0x42C0)
+            let parameters = try #require(header.sequenceParameters.first)
+            #expect(
+                parameters.width == size.width && parameters.height == size.height
+                    && parameters.profileLevelID >> 8 == 0x42C0)
         }
     }
 

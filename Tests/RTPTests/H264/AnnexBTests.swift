@@ -1,8 +1,7 @@
-import RTCShareMedia
 import TestSupport
 import Testing
 
-@testable import RTCShareVideoCoding
+@testable import RTCShareRTP
 
 @Suite("NAL units of H.264")
 struct AnnexBTests {
@@ -50,7 +49,7 @@ struct AnnexBTests {
         let frame: [UInt8] =
             [0, 0, 0, 1, 0x67, 0x42, 0, 0, 1, 0x68, 0xCE, 0, 0, 3, 1, 0, 0, 0, 1, 0x65, 0x88, 0, 0, 0]
         #expect(
-            try AnnexB.units(of: frame.span) == [
+            try AnnexB.units(of: frame.span.bytes) == [
                 AnnexB.Unit(type: 7, bytes: 4..<6), AnnexB.Unit(type: 8, bytes: 9..<15),
                 AnnexB.Unit(type: 5, bytes: 19..<21),
             ])
@@ -60,27 +59,27 @@ struct AnnexBTests {
         "A frame without a start code, with an empty unit or a forbidden bit is an error",
         arguments: [[], [0, 0, 1], [0x65, 0x88], [9, 0, 0, 1, 0x65], [0, 0, 1, 0, 0, 1, 0x65], [0, 0, 1, 0xE5, 1]])
     func errors(frame: [UInt8]) {
-        #expect(throws: VideoCodingError.self) { try AnnexB.units(of: frame.span) }
-        #expect(throws: VideoCodingError.self) { try H264FrameDescription(frame.span) }
+        #expect(throws: RTPError.self) { try AnnexB.units(of: frame.span.bytes) }
+        #expect(throws: RTPError.self) { try H264FrameHeader(parsing: frame.span.bytes) }
     }
 
     @Test("A parameter set has the size of its frames, and that of their macroblocks", arguments: parameterSets)
     func sizes(profile: UInt32, shown: [Int], coded: [Int], unit: [UInt8]) throws {
-        let parameters = try H264SequenceParameters(unit.span, unit.indices)
+        let parameters = try H264SequenceParameters(unit.span.bytes, unit.indices)
         #expect(parameters.profileLevelID == profile)
-        #expect([parameters.size.width, parameters.size.height] == shown)
-        #expect([parameters.codedSize.width, parameters.codedSize.height] == coded)
+        #expect([parameters.width, parameters.height] == shown)
+        #expect([parameters.codedWidth, parameters.codedHeight] == coded)
     }
 
     @Test("Headers that are cut, changed or random are an error or read, without a trap")
     func garbage() {
         let frame = [0, 0, 0, 1] + Self.parameterSets[0].unit + [0, 0, 1, 0x68, 0xCE, 0, 0, 1, 0x65, 0x88]
-        for length in 0..<frame.count { _ = try? H264FrameDescription(Array(frame[..<length]).span) }
+        for length in 0..<frame.count { _ = try? H264FrameHeader(parsing: Array(frame[..<length]).span.bytes) }
         for index in frame.indices {
             for value in 0...UInt8.max {
                 var damaged = frame
                 damaged[index] = value
-                _ = try? H264FrameDescription(damaged.span)
+                _ = try? H264FrameHeader(parsing: damaged.span.bytes)
             }
         }
         var numbers = SeededNumbers(36)
@@ -88,10 +87,10 @@ struct AnnexBTests {
             let noise = (0..<Int.random(in: 1..<80, using: &numbers)).map { _ in
                 UInt8.random(in: 0...255, using: &numbers)
             }
-            _ = try? H264FrameDescription(noise.span)
+            _ = try? H264FrameHeader(parsing: noise.span.bytes)
             for profile: UInt8 in [66, 100, 244] {
                 let parameters = [0x67, profile, 0, 30] + noise
-                _ = try? H264SequenceParameters(parameters.span, parameters.indices)
+                _ = try? H264SequenceParameters(parameters.span.bytes, parameters.indices)
             }
         }
     }

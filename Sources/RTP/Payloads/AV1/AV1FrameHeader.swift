@@ -1,34 +1,36 @@
-package import RTCShareMedia
-
-/// The properties of an AV1 frame that its headers show without decoding.
-package struct AV1FrameDescription: Hashable, Sendable {
+/// The properties of an AV1 frame in its first headers, known without decoding it.
+package struct AV1FrameHeader: Hashable, Sendable {
     /// Whether decoding can begin with the frame: it has a sequence header and a shown key frame.
     package let isKeyFrame: Bool
-    /// The maximum size of frames in the sequence header; nil without one.
-    package let size: PixelSize?
+    /// The maximum width of frames in the sequence header, in pixels; zero without one.
+    package let width: Int
+    /// The maximum height of frames in the sequence header, in pixels; zero without one.
+    package let height: Int
 
-    /// Reads the frame's headers up to those of its first picture.
-    package init(_ frame: Span<UInt8>) throws(VideoCodingError) {
+    /// Parses the headers of a frame up to those of its first picture.
+    package init(parsing frame: RawSpan) throws(RTPError) {
         var sequence: SequenceHeader?
         var position = 0
         var startsSequence = false
         while let unit = try OpenBitstreamUnit.next(in: frame, at: position) {
             position = unit.bytes.upperBound
             if unit.kind == .sequenceHeader {
-                sequence = try SequenceHeader(HeaderBits(frame, unit.payload))
+                sequence = try SequenceHeader(HeaderBits(frame, unit.payload, .sequenceHeader))
             } else if unit.kind == .frame || unit.kind == .frameHeader {
-                startsSequence = try Self.isShownKeyFrame(HeaderBits(frame, unit.payload), in: sequence)
+                startsSequence = try Self.isShownKeyFrame(
+                    HeaderBits(frame, unit.payload, .av1FrameHeader), in: sequence)
                 break
             }
         }
         isKeyFrame = sequence != nil && startsSequence
-        size = sequence?.size
+        width = sequence?.width ?? 0
+        height = sequence?.height ?? 0
     }
 
     /// Reads the beginning of `uncompressed_header()` (AV1 §5.9.2).
     private static func isShownKeyFrame(
         _ bits: consuming HeaderBits, in sequence: SequenceHeader?
-    ) throws(VideoCodingError) -> Bool {
+    ) throws(RTPError) -> Bool {
         if sequence?.isStillPicture == true { return true }
         var bits = bits
         // A frame that was decoded earlier and is only shown now.
@@ -43,9 +45,10 @@ package struct AV1FrameDescription: Hashable, Sendable {
 private struct SequenceHeader {
     /// Whether the only frame has a reduced header.
     let isStillPicture: Bool
-    let size: PixelSize
+    let width: Int
+    let height: Int
 
-    init(_ bits: consuming HeaderBits) throws(VideoCodingError) {
+    init(_ bits: consuming HeaderBits) throws(RTPError) {
         var bits = bits
         // The profile, and whether there is only one frame.
         try bits.skip(4)
@@ -56,10 +59,11 @@ private struct SequenceHeader {
             try Self.skipOperatingPoints(&bits)
         }
         let (widthBits, heightBits) = (Int(try bits.read(4)) + 1, Int(try bits.read(4)) + 1)
-        size = PixelSize(width: Int(try bits.read(widthBits)) + 1, height: Int(try bits.read(heightBits)) + 1)
+        width = Int(try bits.read(widthBits)) + 1
+        height = Int(try bits.read(heightBits)) + 1
     }
 
-    private static func skipOperatingPoints(_ bits: inout HeaderBits) throws(VideoCodingError) {
+    private static func skipOperatingPoints(_ bits: inout HeaderBits) throws(RTPError) {
         // The number of bits of the delays in a model of the decoder.
         var delayBits: Int?
         if try bits.readFlag() {

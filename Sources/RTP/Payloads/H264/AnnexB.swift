@@ -18,7 +18,7 @@ package enum AnnexB {
     }
 
     /// Returns the NAL units of a frame.
-    package static func units(of frame: Span<UInt8>) throws(VideoCodingError) -> [Unit] {
+    package static func units(of frame: RawSpan) throws(RTPError) -> [Unit] {
         var units: [Unit] = []
         try forEachUnit(of: frame) { unit in
             units.append(unit)
@@ -28,35 +28,40 @@ package enum AnnexB {
     }
 
     /// Calls `body` with each NAL unit until it returns false.
-    static func forEachUnit(of frame: Span<UInt8>, _ body: (Unit) -> Bool) throws(VideoCodingError) {
-        guard var start = firstUnit(of: frame) else { throw .corruptedFrame(reason: "it begins without a start code") }
-        while start < frame.count {
+    static func forEachUnit(of frame: RawSpan, _ body: (Unit) -> Bool) throws(RTPError) {
+        guard var start = firstUnit(of: frame) else { throw .invalid(.startCode, offset: 0) }
+        while start < frame.byteCount {
             let code = nextCode(in: frame, from: start)
-            var end = code ?? frame.count
+            var end = code ?? frame.byteCount
             // Zeros before a start code, and at the end, belong to no unit.
-            while end > start, frame[end - 1] == 0 { end -= 1 }
-            guard end > start else { throw .corruptedFrame(reason: "a NAL unit is empty") }
-            guard frame[start] & 0x80 == 0 else { throw .corruptedFrame(reason: "a NAL unit's forbidden bit is set") }
-            guard body(Unit(type: frame[start] & 0x1F, bytes: start..<end)), let code else { return }
+            while end > start, byte(frame, end - 1) == 0 { end -= 1 }
+            guard end > start else { throw .truncated(.nalUnit, offset: start) }
+            let header = byte(frame, start)
+            guard header & 0x80 == 0 else { throw .invalid(.nalUnit, offset: start) }
+            guard body(Unit(type: header & 0x1F, bytes: start..<end)), let code else { return }
             start = code + 3
         }
-        throw .corruptedFrame(reason: "it ends with a start code")
+        throw .truncated(.nalUnit, offset: frame.byteCount)
+    }
+
+    private static func byte(_ frame: RawSpan, _ index: Int) -> UInt8 {
+        frame.unsafeLoad(fromByteOffset: index, as: UInt8.self)
     }
 
     /// Returns the index after the first start code, if only zeros are before it.
-    private static func firstUnit(of frame: Span<UInt8>) -> Int? {
+    private static func firstUnit(of frame: RawSpan) -> Int? {
         guard let code = nextCode(in: frame, from: 0) else { return nil }
-        for index in 0..<code where frame[index] != 0 { return nil }
+        for index in 0..<code where byte(frame, index) != 0 { return nil }
         return code + 3
     }
 
     /// Returns the index of the next start code's three bytes.
-    private static func nextCode(in frame: Span<UInt8>, from start: Int) -> Int? {
+    private static func nextCode(in frame: RawSpan, from start: Int) -> Int? {
         var index = start + 2
-        while index < frame.count {
-            switch frame[index] {
+        while index < frame.byteCount {
+            switch byte(frame, index) {
             case 0: index += 1
-            case 1 where frame[index - 1] == 0 && frame[index - 2] == 0: return index - 2
+            case 1 where byte(frame, index - 1) == 0 && byte(frame, index - 2) == 0: return index - 2
             default: index += 3
             }
         }

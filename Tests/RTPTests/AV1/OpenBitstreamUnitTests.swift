@@ -1,8 +1,7 @@
-import RTCShareMedia
 import TestSupport
 import Testing
 
-@testable import RTCShareVideoCoding
+@testable import RTCShareRTP
 
 @Suite("Open bitstream units")
 struct OpenBitstreamUnitTests {
@@ -16,7 +15,7 @@ struct OpenBitstreamUnitTests {
 
     private func units(_ frame: [UInt8]) throws -> [OpenBitstreamUnit] {
         var units: [OpenBitstreamUnit] = []
-        while let unit = try OpenBitstreamUnit.next(in: frame.span, at: units.last?.bytes.upperBound ?? 0) {
+        while let unit = try OpenBitstreamUnit.next(in: frame.span.bytes, at: units.last?.bytes.upperBound ?? 0) {
             units.append(unit)
         }
         return units
@@ -46,32 +45,32 @@ struct OpenBitstreamUnitTests {
             [0x32, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F, 0x00],
         ])
     func errors(frame: [UInt8]) {
-        #expect(throws: VideoCodingError.self) { try units(frame) }
-        #expect(throws: VideoCodingError.self) { try AV1FrameDescription(frame.span) }
+        #expect(throws: RTPError.self) { try units(frame) }
+        #expect(throws: RTPError.self) { try AV1FrameHeader(parsing: frame.span.bytes) }
     }
 
     @Test("A frame is a key frame if it has a sequence header and shows a key frame")
     func keyFrames() throws {
-        let whole = try AV1FrameDescription((Self.sequenceHeader + Self.keyFrame).span)
-        #expect(whole.isKeyFrame && whole.size == PixelSize(width: 1920, height: 1080))
+        let whole = try AV1FrameHeader(parsing: (Self.sequenceHeader + Self.keyFrame).span.bytes)
+        #expect(whole.isKeyFrame && whole.width == 1920 && whole.height == 1080)
         for frame in [
             Self.keyFrame, Self.laterFrame, Self.sequenceHeader, Self.sequenceHeader + Self.laterFrame,
             // Not shown, and an earlier frame that is shown.
             Self.sequenceHeader + [0x32, 0x02, 0x00, 0x00], Self.sequenceHeader + [0x1A, 0x01, 0x80],
         ] {
-            #expect(try !AV1FrameDescription(frame.span).isKeyFrame, "\(frame)")
+            #expect(try !AV1FrameHeader(parsing: frame.span.bytes).isKeyFrame, "\(frame)")
         }
     }
 
     @Test("Headers that are cut, changed or random are an error or read, without a trap")
     func garbage() {
         let frame = Self.sequenceHeader + Self.keyFrame
-        for length in 0..<frame.count { _ = try? AV1FrameDescription(Array(frame[..<length]).span) }
+        for length in 0..<frame.count { _ = try? AV1FrameHeader(parsing: Array(frame[..<length]).span.bytes) }
         for index in frame.indices {
             for value in 0...UInt8.max {
                 var damaged = frame
                 damaged[index] = value
-                _ = try? AV1FrameDescription(damaged.span)
+                _ = try? AV1FrameHeader(parsing: damaged.span.bytes)
             }
         }
         var numbers = SeededNumbers(36)
@@ -79,8 +78,8 @@ struct OpenBitstreamUnitTests {
             let noise = (0..<Int.random(in: 0..<60, using: &numbers)).map { _ in
                 UInt8.random(in: 0...255, using: &numbers)
             }
-            _ = try? AV1FrameDescription(noise.span)
-            _ = try? AV1FrameDescription(([0x0A, UInt8(noise.count)] + noise + Self.keyFrame).span)
+            _ = try? AV1FrameHeader(parsing: noise.span.bytes)
+            _ = try? AV1FrameHeader(parsing: ([0x0A, UInt8(noise.count)] + noise + Self.keyFrame).span.bytes)
         }
     }
 }
