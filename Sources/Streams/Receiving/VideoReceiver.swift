@@ -49,11 +49,11 @@ package final class VideoReceiver: Sendable {
     package func add(_ sink: any VideoSink) throws(VideoCodingError) {
         try thread.withLock { thread throws(VideoCodingError) in
             guard thread == nil, inbox.read({ $0.stage != .ended }) else { return }
-            // The thread holds the decoder, but not the receiver, which ends the thread.
-            let decoding = Decoding(
-                decoder: try VP8Decoder(), inbox: inbox, broadcaster: broadcaster, requestKeyFrame: requestKeyFrame)
             do throws(WorkerThreadError) {
-                thread = try WorkerThread(named: "video decoder") { decoding.run() }
+                // The thread does not hold the receiver, which ends it.
+                thread = try WorkerThread(named: "video decoder") { [inbox, broadcaster, requestKeyFrame] in
+                    Decoding(inbox: inbox, broadcaster: broadcaster, requestKeyFrame: requestKeyFrame).run()
+                }
             } catch {
                 throw .threadFailed(reason: systemMessage(error.errorNumber))
             }
@@ -122,32 +122,31 @@ extension Mailbox<VideoInbox> {
     }
 }
 
-/// The decoder, for its thread.
-private final class Decoding: Sendable {
-    /// Used only by the thread.
-    private nonisolated(unsafe) let decoder: VP8Decoder
+/// The decoder's thread.
+private struct Decoding {
+    /// The codec of the last frame, and its decoder. Nil until the first.
+    private var current: (codec: VideoCodec, decoder: any PictureDecoder)?
     private let inbox: Mailbox<VideoInbox>
     private let broadcaster: VideoBroadcaster
     private let requestKeyFrame: @Sendable () -> Void
 
     init(
-        decoder: sending VP8Decoder, inbox: Mailbox<VideoInbox>, broadcaster: VideoBroadcaster,
-        requestKeyFrame: @escaping @Sendable () -> Void
+        inbox: Mailbox<VideoInbox>, broadcaster: VideoBroadcaster, requestKeyFrame: @escaping @Sendable () -> Void
     ) {
-        self.decoder = decoder
         self.inbox = inbox
         self.broadcaster = broadcaster
         self.requestKeyFrame = requestKeyFrame
     }
 
-    func run() {
+    consuming func run() {
         while let frame = inbox.take({ $0.next() }) { decode(frame) }
         broadcaster.endSinks(closing: true)
     }
 
-    private func decode(_ frame: AssembledFrame) {
+    private mutating func decode(_ frame: AssembledFrame) {
         let start = MonotonicClock.now
         do {
+            let decoder = try decoder(of: frame)
             guard let picture = try decoder.decode(frame.data.span) else { return }
             let (end, quantizer) = (MonotonicClock.now, decoder.lastQuantizer ?? 0)
             inbox.post { $0.didDecode(frame, size: picture.size, quantizer: quantizer, from: start, to: end) }
@@ -159,5 +158,14 @@ private final class Decoding: Sendable {
         } catch {
             if inbox.change({ $0.didNotDecode() }) { requestKeyFrame() }
         }
+    }
+
+    /// Returns the decoder of a frame's codec. A sender can change that with each key frame.
+    private mutating func decoder(of frame: AssembledFrame) throws -> any PictureDecoder {
+        if let current, current.codec.format === frame.format { return current.decoder }
+        guard let codec = VideoCodec(of: frame.format) else { throw VideoCodingError.keyFrameNeeded }
+        let decoder = try codec.makeDecoder()
+        current = (codec, decoder)
+        return decoder
     }
 }

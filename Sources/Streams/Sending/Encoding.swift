@@ -17,7 +17,7 @@ struct Encoding {
     /// others of the stream.
     mutating func packets(of frame: EncodedVideoFrame, index: Int) -> PacketizedFrame {
         PacketizedFrame(
-            frame.data, format: .vp8, number: number.takeNext(), isKeyFrame: frame.isKeyFrame,
+            frame.data, format: frame.format, number: number.takeNext(), isKeyFrame: frame.isKeyFrame,
             captureTime: frame.timestamp, width: frame.size.width, height: frame.size.height,
             quarterTurns: frame.rotation.rawValue / 90, stream: index)
     }

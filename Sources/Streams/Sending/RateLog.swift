@@ -39,7 +39,7 @@ struct RateLog {
         if let frame {
             second.frames += 1
             second.byteCount += frame.data.count
-            second.quantizers += frame.quantizer
+            second.quantizers += frame.coarseness
         }
         seconds[encoding] = second
         guard now - second.begin >= .seconds(1) else { return }

@@ -89,7 +89,7 @@ package actor VideoSendStream {
     private nonisolated func makeEncoding(
         _ index: Int, settings: VideoEncoder.Settings
     ) throws(VideoCodingError) -> Encoding {
-        let encoder = try VideoEncoder(settings: settings) { [weak self] frame, source in
+        let encoder = try VideoEncoder(VideoCodec.all[0], settings: settings) { [weak self] frame, source in
             self?.post { $0.send(frame, by: index, of: source) }
         } onEvent: { [weak self] event in
             self?.post { $0.handle(event, of: index) }

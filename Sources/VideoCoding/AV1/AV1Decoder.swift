@@ -6,7 +6,7 @@ internal import RTCShareRTP
 /// dav1d's AV1 decoder, which returns I420 frames. One thread at a time can use it.
 ///
 /// A peer's data can't harm it: a damaged frame causes an error, and the next key frame repairs it.
-package final class AV1Decoder {
+package final class AV1Decoder: PictureDecoder {
     /// The reason why the library can't be used, with the Debian package to install; nil if it can.
     package static var unavailability: String? { av1_decoder_library_problem().map { String(cString: $0) } }
 
@@ -49,11 +49,6 @@ package final class AV1Decoder {
             hasPicture = false
             throw error
         }
-    }
-
-    /// Decodes one frame in an array: see the other `decode`.
-    package func decode(_ frame: [UInt8]) throws(VideoCodingError) -> PixelBuffer? {
-        try decode(frame.span)
     }
 
     private func checkSize(_ size: PixelSize) throws(VideoCodingError) {

@@ -32,6 +32,11 @@ struct BitLedger {
     static let longestBurstCredit = Duration.milliseconds(500)
     /// The maximum time for sending a new page.
     static let burst = Duration.milliseconds(60)
+    /// The maximum size of a key frame or a page, as time at the bitrate. A larger one is blurred or coarse at first.
+    private static let longestPage = Duration.milliseconds(500)
+    /// The maximum size if it can be sent within ``longestDeparture``.
+    private static let longestBurst = Duration.milliseconds(800)
+    private static let longestDeparture = Duration.milliseconds(320)
     /// The maximum overdraft that makes changes coarser. More is not saved by coarser frames but by fewer.
     static let longestOverdraft = Duration.milliseconds(250)
 
@@ -110,6 +115,11 @@ struct BitLedger {
 
     /// Returns the number of bits of one large frame that can be sent in `duration`; zero if the burst rate is unknown.
     func burstBits(in duration: Duration) -> Double { Double(burstRate.bitsPerSecond) * (duration / .seconds(1)) }
+
+    /// The maximum number of bits of a key frame or a page.
+    var pageBits: Double {
+        max(bits(in: Self.longestPage), min(burstBits(in: Self.longestDeparture), bits(in: Self.longestBurst)))
+    }
 
     /// Returns the time that `bits` take at the bitrate.
     func duration(of bits: Double) -> Duration {

@@ -17,7 +17,7 @@ struct FrameCadence {
         case encodeAgain(asKeyFrame: Bool)
     }
 
-    /// The time after a change in which libvpx sharpens the frame at the full rate, if it does not become fine before.
+    /// The time after a change in which an encoder sharpens the frame at the full rate, if it does not become fine before.
     /// Not all frames do. Partial updates sharpen until nothing is coarse, however long the bitrate takes for that.
     static let refinementTime = Duration.seconds(2)
     /// The age at which a newer frame replaces a frame that waits for an unknown time.
@@ -66,7 +66,8 @@ struct FrameCadence {
     private var resting = RestingInterval()
     private var lastChangeAt = Duration.zero
     private var blockedUntil: Duration?
-    private var quantizer = 127
+    /// Whether another encoding makes the unchanged frame finer.
+    private var isCoarse = true
     /// Whether a frame is being sharpened part by part.
     private(set) var isUnfinished = false
     /// Whether the last frame was a partial update that sharpened unchanged content.
@@ -144,7 +145,7 @@ struct FrameCadence {
         nextDue = nil
         lastTimestamp = nil
         blockedUntil = nil
-        quantizer = 127
+        isCoarse = true
         isUnfinished = false
         isRefining = false
         dropsInARow = 0
@@ -188,13 +189,13 @@ struct FrameCadence {
     private func nextRepetition(now: Duration) -> Duration {
         if againAtOnce { return lastEncodedAt }
         if dropsInARow > 0 { return dropsInARow == 1 ? lastEncodedAt : lastEncodedAt + interval }
-        let isCoarse =
+        let isImproved =
             isUnfinished
-            || quantizer > CodedQuality.fineQuantizer
+            || isCoarse
                 && (isRefining || lastEncodedAt < lastChangeAt + Self.refinementTime + refinementWait)
         // The time is an interval and a half: a source at its full rate provides a frame before the last one is
         // repeated.
-        guard isCoarse else {
+        guard isImproved else {
             return lastEncodedAt + max(resting.value, min(interval * 1.5, RestingInterval.longest))
         }
         // A waiting frame will cause the next sharpening.
@@ -219,16 +220,16 @@ struct FrameCadence {
         if let due = nextDue { nextDue = due + interval } else { nextDue = frame.timestamp + interval / 2 }
     }
 
-    /// Records an encoded frame, with the quantizer index of its coarsest part. `isUnfinished` means that a blurred key
+    /// Records an encoded frame, and whether further ones can improve it. `isUnfinished` means that a blurred key
     /// frame is being sharpened part by part. `isRefining` means that a partial update sharpened a part of an unchanged
     /// frame.
     mutating func encoded(
-        isKeyFrame: Bool, quantizer: Int, isUnfinished: Bool = false, isRefining: Bool = false, now: Duration
+        isKeyFrame: Bool, isCoarse: Bool, isUnfinished: Bool = false, isRefining: Bool = false, now: Duration
     ) {
         pictureTaken(now: now)
         resting.sent(at: now)
         if isKeyFrame { keyFrameWantedAt = nil }
-        self.quantizer = quantizer
+        self.isCoarse = isCoarse
         self.isUnfinished = isUnfinished
         self.isRefining = isRefining
         dropsInARow = 0

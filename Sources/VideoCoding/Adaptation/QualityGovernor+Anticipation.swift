@@ -1,9 +1,8 @@
-internal import Glibc
 internal import RTCShareMedia
 
 /// The reaction to a decreasing bitrate before a frame shows it.
 extension QualityGovernor {
-    /// The ratio of required bits to the target, at the coarsest acceptable quantizer, above which a step is taken
+    /// The ratio of required bits to the target, at the maximum acceptable coarseness, above which a step is taken
     /// immediately.
     private static let certainOvershoot = 1.5
     /// The time for which a low bitrate must last, since a step of resolution costs a key frame.
@@ -11,13 +10,13 @@ extension QualityGovernor {
     /// The time of past frames from which future ones are predicted.
     private static let memory = Duration.seconds(2)
     private static let fewestChanges = 4
-    /// The quantizer index from which a video looks better with fewer pixels at a finer quantizer.
-    private static let motionQuantizer = 80
+    /// The coarseness from which a video looks better with fewer pixels that are finer.
+    private static let motionCoarseness = 80
     /// The ratio of bits at half the pixels, as measured with a video: each pixel contains more.
     private static let stepGain = 0.75
 
-    /// Reacts to a decreased bitrate. The size and the quantizers of the last frames determine the size of the next
-    /// ones at the coarsest acceptable quantizer. If it is far too large, the step is taken now and not after a window
+    /// Reacts to a decreased bitrate. The size and the coarseness of the last frames determine the size of the next
+    /// ones at the maximum acceptable coarseness. If it is far too large, the step is taken now and not after a window
     /// of frames.
     mutating func anticipate(now: Duration) {
         guard let demand = demand(now: now), bitsPerSecond > 0 else { return }
@@ -29,7 +28,7 @@ extension QualityGovernor {
     /// determines the size at the full rate: the necessary steps of resolution are taken immediately, with one key
     /// frame instead of one for each.
     mutating func beginMotion(after seen: [Measurement]) {
-        let changes = ChangeSums(seen[...], at: Self.motionQuantizer, orFiner: true)
+        let changes = ChangeSums(seen[...], at: Self.motionCoarseness, orFiner: true)
         guard changes.count >= Self.fewestChanges, bitsPerSecond > 0 else { return }
         let bits = changes.bits / Double(changes.count)
         let before = steps
@@ -54,7 +53,7 @@ extension QualityGovernor {
         } ?? 0
     }
 
-    /// Returns the bitrate of motion at the coarsest acceptable quantizer; nil if too few frames are known.
+    /// Returns the bitrate of motion at the maximum acceptable coarseness; nil if too few frames are known.
     private func demand(now: Duration, orFiner: Bool = false) -> Double? {
         let taken = recent.drop { $0.now <= now - Self.memory }
         guard let first = taken.first?.now, let last = taken.last?.now else { return nil }
@@ -73,8 +72,8 @@ extension QualityGovernor {
             anticipate(now: now)
         }
         guard wait > Self.window, let newest, bitsPerSecond > 0 else { return }
-        func seconds(_ quantizer: Int, area: Double) -> Double {
-            newest.bits(at: quantizer) * area / Double(bitsPerSecond)
+        func seconds(_ coarseness: Int, area: Double) -> Double {
+            newest.bits(at: coarseness) * area / Double(bitsPerSecond)
         }
         let before = steps
         startOver()
@@ -83,10 +82,10 @@ extension QualityGovernor {
         if hint != .motion {
             most = Self.overshoot
             while steps.count < Self.rateSteps(limit) { steps.append(.bandwidth) }
-            guard seconds(Self.coarseQuantizer, area: 1) > most else { return stepped(from: before) }
+            guard seconds(Self.coarse, area: 1) > most else { return stepped(from: before) }
             if steps.count == Self.rateSteps(limit) { steps.append(.bandwidth) }
         }
-        while seconds(Self.coarsestQuantizer, area: area) > most {
+        while seconds(Coarseness.coarsest, area: area) > most {
             let count = steps.count
             reduceResolution(.bandwidth)
             guard steps.count > count else { break }
@@ -101,19 +100,17 @@ extension QualityGovernor {
         let changes = ChangeSums(taken)
         isShortOfBits =
             (taken.last?.sample?.wait ?? .zero) > Self.memory / 4 || changes.wait > Self.memory / 4
-            || changes.count >= Self.fewestChanges && changes.quantizer > Self.coarseQuantizer
+            || changes.count >= Self.fewestChanges && changes.coarseness > Self.coarse
     }
 }
 
 extension QualityGovernor.Sample {
-    /// Returns the number of bits at another quantizer: about proportional to the quantizer's step to the power of
-    /// -0.7, as measured with text and with noise. A frame that is coarser already counts with its size, unless
+    /// Returns the number of bits at another coarseness. A frame that is coarser already counts with its size, unless
     /// `orFiner` is set.
     func bits(at coarse: Int, orFiner: Bool = false) -> Double {
         let bits = Double(byteCount) * 8
-        guard quantizer < coarse || orFiner else { return bits }
-        let steps = (Double(Quantizer.step(of: quantizer)), Double(Quantizer.step(of: coarse)))
-        return bits * pow(steps.0 / steps.1, 0.7)
+        guard coarseness < coarse || orFiner else { return bits }
+        return bits * Coarseness.bitRatio(at: coarse, to: coarseness)
     }
 }
 
@@ -122,17 +119,17 @@ struct ChangeSums {
     private(set) var count = 0
     private(set) var effort = Duration.zero
     private(set) var wait = Duration.zero
-    /// The number of bits at the given quantizer.
+    /// The number of bits at the given coarseness.
     private(set) var bits = 0.0
-    private var quantizers = 0
+    private var sum = 0
 
-    /// The mean quantizer index.
-    var quantizer: Int { quantizers / max(count, 1) }
+    /// The mean coarseness.
+    var coarseness: Int { sum / max(count, 1) }
 
     /// Creates the sums of these measurements; see `QualityGovernor.Sample.bits(at:orFiner:)`. It runs for each frame
     /// and allocates no list.
     init(
-        _ taken: ArraySlice<QualityGovernor.Measurement>, at coarse: Int = QualityGovernor.coarseQuantizer,
+        _ taken: ArraySlice<QualityGovernor.Measurement>, at coarse: Int = QualityGovernor.coarse,
         orFiner: Bool = false
     ) {
         for next in taken {
@@ -141,7 +138,7 @@ struct ChangeSums {
             effort += sample.effort
             wait += sample.wait
             bits += sample.bits(at: coarse, orFiner: orFiner)
-            quantizers += sample.quantizer
+            sum += sample.coarseness
         }
     }
 }

@@ -8,28 +8,26 @@ internal import RTCShareMedia
 ///
 ///                     coarse, too large, or too slow over 2 s
 ///     step ──────────────────────────────────────────────────────▶ the next step
-///          (too slow: first libvpx's fastest speed)
+///          (too slow: first the encoder's fastest speed)
 ///          ◀──────────────────────────────────────────────────────
 ///                     fine and fast over 5 s and more; all steps if the content is idle
 ///                     or the bitrate is higher by half
 ///
-/// The thresholds are the quantizers at which libwebrtc's scaler steps, 29 and 95 of VP8's 127. They are so far apart
+/// The thresholds are the coarseness at which libwebrtc's scaler steps, 29 and 95 of VP8's 127. They are so far apart
 /// that the gain of a step of resolution is no reason to undo it. The coarseness of frames at a lower frame rate does
 /// not predict that at a higher one: motion between frames is larger, and costs as much per second. So frame rate is
 /// increased as a trial if frames are not too coarse. A step up that must be undone soon doubles the time until the
 /// next one.
 struct QualityGovernor {
-    /// The mean quantizer index above which frames are too coarse.
-    static let coarseQuantizer = 95
-    /// The maximum quantizer index.
-    static let coarsestQuantizer = 127
-    /// The quantizer index up to which there is room for more.
-    static let fineQuantizer = 29
+    /// The mean coarseness above which frames are too coarse.
+    static let coarse = 95
+    /// The coarseness up to which there is room for more.
+    static let fine = 29
     /// The fraction of frames dropped by the rate control that is too high.
     static let droppedShare = 0.6
-    /// The quantizer index of changes up to which they are finer than necessary, while there are fewer frames than the
+    /// The coarseness of changes up to which they are finer than necessary, while there are fewer frames than the
     /// source provides.
-    static let plentifulQuantizer = 60
+    static let plentiful = 60
     /// The ratio of bits to the target above which there are too many.
     static let overshoot = 1.25
     /// The fraction of a frame's time in the encoder that is too much for this machine (libwebrtc's overuse threshold).
@@ -52,14 +50,12 @@ struct QualityGovernor {
     /// The time for which frames must be fine before a step up.
     static let firstPatience = Duration.seconds(5)
     static let longestPatience = Duration.seconds(60)
-    /// The coarsest quantizer, 0 to 63, at which text of a usual size is readable: 106 of VP8's 127.
-    static let readableQuantizer = 56
     /// The minimum number of pixels, below which resolution is not reduced.
     static let fewestPixels = 320 * 180
 
     /// The measurement of an encoded frame.
     struct Sample {
-        let quantizer: Int
+        let coarseness: Int
         let byteCount: Int
         /// The time of conversion and encoding.
         let effort: Duration
@@ -127,9 +123,9 @@ struct QualityGovernor {
         SizeSteps(count: hint == .motion ? count : max(count - Self.rateSteps(limit) - 1, 0))
     }
 
-    /// The coarsest allowed quantizer, 0 to 63: text stays readable as long as fewer frames can help.
-    var maximumQuantizer: Int {
-        hint == .motion || steps.count > Self.rateSteps(limit) ? 63 : Self.readableQuantizer
+    /// The maximum coarseness of frames: text stays readable as long as fewer frames can help.
+    var maximumCoarseness: Int {
+        hint == .motion || steps.count > Self.rateSteps(limit) ? Coarseness.coarsest : Coarseness.readable
     }
 
     /// Returns the current encoded size of frames of `size`.
@@ -256,7 +252,7 @@ struct QualityGovernor {
         // Without delays the frames would have come sooner, and taken as many bits.
         let waits = paid.wait / .seconds(1)
         let overshoot = paid.bits / max(Double(bitsPerSecond) * max(seconds - waits, seconds / 32), 1)
-        if changes.quantizer > Self.coarseQuantizer || overshoot > Self.overshoot {
+        if changes.coarseness > Self.coarse || overshoot > Self.overshoot {
             return Shortage(reason: .bandwidth, factor: overshoot)
         }
         return usage(changes.effort / changes.count) > Self.highUsage ? Shortage(reason: .cpu) : nil
@@ -264,9 +260,9 @@ struct QualityGovernor {
 
     private func leavesRoom(_ taken: Measurement) -> Bool {
         guard !steps.isEmpty || isHurried, let sample = taken.sample else { return false }
-        // An idle frame needs no more than it has. libvpx's quantizer then varies, since hardly anything is coded with
+        // An idle frame needs no more than it has. A codec's quantizer then varies, since hardly anything is coded with
         // it.
-        guard sample.isChange else { return sample.quantizer <= Self.coarseQuantizer }
+        guard sample.isChange else { return sample.coarseness <= Self.coarse }
         guard sample.wait / .seconds(1) * framesPerSecond < 0.5 else { return false }
         var (effort, count) = (Duration.zero, 0)
         for case let sample? in recent.lazy.map(\.sample) {
@@ -276,16 +272,16 @@ struct QualityGovernor {
         let usage = usage(effort / max(count, 1))
         if steps.isEmpty { return usage <= Self.lowUsage }
         if steps.last == .cpu {
-            return sample.quantizer <= (Self.fineQuantizer + Self.coarseQuantizer) / 2 && usage <= Self.lowUsage
+            return sample.coarseness <= (Self.fine + Self.coarse) / 2 && usage <= Self.lowUsage
         }
-        let coarsest = hint == .motion || sizeSteps.count > 0 ? Self.fineQuantizer : Self.coarseQuantizer
-        return sample.quantizer <= coarsest && usage <= Self.highUsage
+        let coarsest = hint == .motion || sizeSteps.count > 0 ? Self.fine : Self.coarse
+        return sample.coarseness <= coarsest && usage <= Self.highUsage
     }
 
     /// Whether frames are much finer than necessary, because there are fewer of them for lack of bits.
     private func isPlenty(_ taken: Measurement) -> Bool {
         guard steps.last == .bandwidth, hint != .motion, let sample = taken.sample else { return false }
-        return sample.isChange && sample.quantizer <= Self.plentifulQuantizer
+        return sample.isChange && sample.coarseness <= Self.plentiful
     }
 
     /// Returns the fraction of a frame's time that `effort` takes.

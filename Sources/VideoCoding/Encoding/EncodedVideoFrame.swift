@@ -1,9 +1,12 @@
 package import RTCShareMedia
+package import RTCShareRTP
 
 /// An encoded frame, with the properties that the payload format and the statistics need.
 package struct EncodedVideoFrame: Sendable {
-    /// The bitstream: one VP8 frame (RFC 6386 §9).
+    /// The bitstream of one frame.
     package let data: [UInt8]
+    /// The payload format of its codec.
+    package let format: any VideoPayloadFormat
     /// Whether the frame is a key frame, which decodes without other frames.
     package let isKeyFrame: Bool
     /// The encoded size in pixels, before rotation.
@@ -12,31 +15,40 @@ package struct EncodedVideoFrame: Sendable {
     package let timestamp: Duration
     /// The clockwise rotation that the viewer must apply.
     package let rotation: VideoRotation
-    /// The quantizer index in the frame's header, 0 (finest) to 127, which `qpSum` of webrtc-stats adds up for VP8.
+    /// The quantizer index in the frame's header on the codec's scale, which `qpSum` of webrtc-stats adds up.
     package let quantizer: Int
+    /// The ``Coarseness`` of the frame, 0 (finest) to 127, which all codecs share.
+    package let coarseness: Int
     /// The hint for the content. The content type `screenshare` is signaled for text and detail.
     package let contentHint: ContentHint
-    /// The quantizer index of the coarsest part of the resulting image, 0 to 127; by default the frame's own.
-    var coarsestQuantizer: Int
-    /// Whether the frame is our own instead of libvpx's: it codes changes and leaves everything else unchanged.
+    /// The ``Coarseness`` of the coarsest part of the resulting image; by default the frame's own.
+    var coarsest: Int
+    /// Whether the frame is our own instead of a library's: it codes changes and leaves everything else unchanged.
     var isPartialUpdate = false
+    /// The coarseness down to which unchanged content becomes finer with each further frame.
+    var finest = Coarseness.fine
+    /// Whether that is so however long the bitrate takes for it.
+    var becomesFinest = false
     /// Whether vectors express what moved, so that the frame's size is that of new content.
     var isScroll = false
     /// Whether parts of the image are still blurred or coarse, and another encoding will sharpen them.
     package var isUnfinished = false
 
-    /// Creates a frame from an encoder or a test.
+    /// Creates a frame from an encoder or a test. By default its coarseness is its quantizer index.
     package init(
-        data: [UInt8], isKeyFrame: Bool, size: PixelSize, timestamp: Duration, rotation: VideoRotation = .upright,
-        quantizer: Int = 0, contentHint: ContentHint = .detail
+        data: [UInt8], format: any VideoPayloadFormat, isKeyFrame: Bool, size: PixelSize, timestamp: Duration,
+        rotation: VideoRotation = .upright, quantizer: Int = 0, coarseness: Int? = nil,
+        contentHint: ContentHint = .detail
     ) {
         self.data = data
+        self.format = format
         self.isKeyFrame = isKeyFrame
         self.size = size
         self.timestamp = timestamp
         self.rotation = rotation
         self.quantizer = quantizer
-        coarsestQuantizer = quantizer
+        self.coarseness = coarseness ?? quantizer
+        coarsest = self.coarseness
         self.contentHint = contentHint
     }
 }

@@ -7,12 +7,14 @@ internal import RTCShareRTP
 ///
 /// It decodes progressive frames from baseline to high profile. A peer's data can't harm it: a damaged frame causes an
 /// error, and the next key frame repairs it.
-package final class H264Decoder {
+package final class H264Decoder: PictureDecoder {
     /// The reason why the library can't be used, with the Debian package to install; nil if it can.
     package static var unavailability: String? { h264_library_problem().map { String(cString: $0) } }
 
     /// The maximum size. Larger frames are rejected before memory is allocated for them.
     package let largestSize: PixelSize
+    /// OpenH264 does not report it.
+    package var lastQuantizer: Int? { nil }
     /// Nil after an error: a key frame opens another.
     private var decoder: H264DecoderHandle?
     private let pool = PixelBufferPool(capacity: 4)
@@ -43,11 +45,6 @@ package final class H264Decoder {
             decoder = nil
             throw error
         }
-    }
-
-    /// Decodes one frame in an array: see the other `decode`.
-    package func decode(_ frame: [UInt8]) throws(VideoCodingError) -> PixelBuffer? {
-        try decode(frame.span)
     }
 
     private func openDecoder() throws(VideoCodingError) -> H264DecoderHandle {

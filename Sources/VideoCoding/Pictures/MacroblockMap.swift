@@ -70,13 +70,17 @@ package struct MacroblockMap: Sendable, Hashable {
     }
 
     /// Rectangles that cover exactly the macroblocks that are not in the set.
-    var rest: [PixelRectangle] {
+    var rest: [PixelRectangle] { rectangles(of: 0) }
+
+    /// Returns rectangles that cover exactly the macroblocks in the set, for 1, or the others, for 0. They can extend
+    /// past the frame.
+    func rectangles(of value: UInt8) -> [PixelRectangle] {
         var rectangles: [PixelRectangle] = []
         for row in 0..<rows {
             var column = 0
             while column < columns {
                 let first = column
-                while column < columns, cells[row * columns + column] == 0 { column += 1 }
+                while column < columns, cells[row * columns + column] == value { column += 1 }
                 if column > first {
                     rectangles.append(
                         PixelRectangle(

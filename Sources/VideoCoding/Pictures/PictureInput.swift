@@ -53,6 +53,27 @@ struct PictureInput {
         picture = current
     }
 
+    /// Returns the scrolls since the last encoded frame; nil if nothing moved.
+    func findScrolls(
+        by search: inout ScrollSearch, _ heuristics: EncoderHeuristics
+    ) throws(VideoCodingError) -> ScrollSearch.Finding? {
+        guard let picture else { return nil }
+        let signature = picture.signature
+        guard signature.hasBefore else {
+            try signature.update(picture)
+            return nil
+        }
+        guard changed.count >= ScrollSearch.leastMacroblocks else { return nil }
+        signature.settle()
+        guard heuristics.contains(.sidewaysSearch) else { return search.find(in: signature) }
+        return try search.find(in: signature, of: picture)
+    }
+
+    /// Returns the fraction of the frame, 0 to 1, that was neither visible before nor moved.
+    func newShare(after scrolls: ScrollSearch.Finding?) -> Double {
+        scrolls.map { Double($0.remaining.count { $0 != 0 }) / Double(max($0.remaining.count, 1)) } ?? changed.share
+    }
+
     /// Records that the viewers get the frame.
     mutating func didEncode() {
         changed.removeAll()

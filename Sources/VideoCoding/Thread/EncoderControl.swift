@@ -220,12 +220,12 @@ struct EncodingOrder {
     let framesPerSecond: Double
     /// The input of the frame's source.
     let input: EncoderInput?
-    /// The coarsest quantizer, 0 to 63.
-    let maximumQuantizer: Int
-    /// libvpx's cpu-used without a motion search.
-    let speed: Int
-    /// The tuning of libvpx.
-    let tuning: VP8Encoder.Tuning
+    /// The maximum ``Coarseness``.
+    let maximumCoarseness: Int
+    /// Whether the content is declared as motion, as that of a camera is.
+    let isCamera: Bool
+    /// Whether the encoder should use its fastest speed.
+    let isHurried: Bool
     /// The available bits.
     let ledger: BitLedger
     /// The time until the next frame, if a motion search is worthwhile; otherwise nil.
@@ -245,20 +245,12 @@ struct EncodingOrder {
         let fewer = max(governor.framesPerSecond, min(settings.framesPerSecond, 5))
         // A peer can request a lower rate than the encoder supports (RFC 7741 §6.1, `max-fr`).
         framesPerSecond = max(
-            isNew ? fewer : settings.framesPerSecond, VP8Encoder.Configuration.smallestFramesPerSecond)
+            isNew ? fewer : settings.framesPerSecond, VideoEncoder.Settings.leastFramesPerSecond)
         sizeSteps = governor.sizeSteps
-        maximumQuantizer = governor.maximumQuantizer
-        tuning = settings.tuning ?? (isCamera ? .camera : .screen)
-        let usualSpeed = settings.speed ?? (isCamera ? Self.cameraSpeed : Self.screenSpeed)
-        speed = governor.isHurried ? min(usualSpeed, Self.hurriedSpeed) : usualSpeed
+        maximumCoarseness = governor.maximumCoarseness
+        self.isCamera = isCamera
+        isHurried = governor.isHurried
     }
-
-    /// A camera's content is worth a somewhat farther motion search (`rtcbench camera`).
-    private static let cameraSpeed = -5
-    private static let screenSpeed = -8
-
-    /// libvpx's fastest speed.
-    private static let hurriedSpeed = -16
 
     /// Returns the frame's full size and its current size, before or after rotation according to the settings.
     func sizes(for frame: VideoFrame) -> (full: PixelSize, now: PixelSize) {
@@ -294,7 +286,7 @@ extension EncoderControl {
 
     /// Counts the outcome of a frame, with its start and end times and the order's ledger.
     mutating func count(
-        _ outcome: VP8Encoder.Outcome, ledger spent: BitLedger, isRepetition: Bool, fullSize: PixelSize,
+        _ outcome: EncodingOutcome, ledger spent: BitLedger, isRepetition: Bool, fullSize: PixelSize,
         begin: Duration, end: Duration
     ) {
         ledger = spent
@@ -324,11 +316,11 @@ extension EncoderControl {
             // Frames after a blurred key frame pay for what it omitted, and predict as little as a key frame.
             let isKeyFrame = frame.isKeyFrame || cadence.isUnfinished
             cadence.encoded(
-                isKeyFrame: frame.isKeyFrame, quantizer: frame.coarsestQuantizer, isUnfinished: frame.isUnfinished,
-                isRefining: frame.isPartialUpdate && !isChange, now: begin)
+                isKeyFrame: frame.isKeyFrame, isCoarse: frame.coarsest > frame.finest, isUnfinished: frame.isUnfinished,
+                isRefining: frame.becomesFinest && !isChange, now: begin)
             // In scrolling content, fewer frames would show as much new content, without a gain.
             let sample = QualityGovernor.Sample(
-                quantizer: frame.quantizer, byteCount: frame.data.count, effort: end - begin,
+                coarseness: frame.coarseness, byteCount: frame.data.count, effort: end - begin,
                 isKeyFrame: isKeyFrame, isChange: isChange && !frame.isScroll, wait: cadence.currentWait)
             if isGoverned { governor.encoded(sample, size: fullSize, now: begin) }
         }

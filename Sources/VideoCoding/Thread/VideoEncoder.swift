@@ -32,21 +32,20 @@ package final class VideoEncoder: Sendable {
         package var turnsPictures: Bool
         /// The hint if neither the settings nor the source have one; nil for a classification by motion.
         package var assumedHint: ContentHint?
-        /// libvpx's cpu-used, -16 to -1; nil for a value that suits the content.
-        package var speed: Int?
-        /// Whether our own frames code small changes and scrolls, which takes a fraction of libvpx's time and bits.
-        /// Otherwise libvpx codes everything.
+        /// Whether our own frames code small changes and scrolls, which takes a fraction of a library's time and bits.
+        /// Otherwise the library codes everything.
         package var usesPartialUpdates = true
         /// The heuristics that are used.
         package var heuristics = EncoderHeuristics.all
-        /// The tuning of libvpx; nil for one that suits the content, which is a camera's if its hint is `motion`.
-        package var tuning: VP8Encoder.Tuning?
+
+        /// The minimum frame rate, below which the ticks between frames would overflow.
+        static let leastFramesPerSecond = 0.01
 
         /// Creates settings for a screen.
         package init(
             bitrate: DataRate, framesPerSecond: Double = 30,
             maximumSize: PixelSize = PixelSize(width: 1920, height: 1080), hint: ContentHint? = nil,
-            turnsPictures: Bool = false, assumedHint: ContentHint? = nil, speed: Int? = nil
+            turnsPictures: Bool = false, assumedHint: ContentHint? = nil
         ) {
             self.bitrate = bitrate
             self.framesPerSecond = framesPerSecond
@@ -54,7 +53,6 @@ package final class VideoEncoder: Sendable {
             self.hint = hint
             self.turnsPictures = turnsPictures
             self.assumedHint = assumedHint
-            self.speed = speed
         }
 
         /// Creates the settings of parameters, with `defaults` for those that are nil.
@@ -88,14 +86,14 @@ package final class VideoEncoder: Sendable {
 
     /// Starts the thread, which calls both closures without a lock held.
     package init(
-        settings: Settings, onFrame: @escaping FrameHandler,
+        _ codec: VideoCodec, settings: Settings, onFrame: @escaping FrameHandler,
         onEvent: @escaping @Sendable (Event) -> Void = { _ in }
     ) throws(VideoCodingError) {
         let mailbox = Mailbox(EncoderControl(settings: settings, now: CaptureClock.now))
         self.mailbox = mailbox
         do throws(WorkerThreadError) {
             thread = try WorkerThread(named: "video encoder") {
-                Worker(mailbox: mailbox, onFrame: onFrame, onEvent: onEvent).run()
+                Worker(codec: codec, mailbox: mailbox, onFrame: onFrame, onEvent: onEvent).run()
             }
         } catch {
             throw .threadFailed(reason: systemMessage(error.errorNumber))
@@ -186,6 +184,7 @@ package final class VideoEncoder: Sendable {
 extension VideoEncoder {
     /// The state of the thread: the encoder and the last frame, which only the thread accesses.
     struct Worker {
+        let codec: VideoCodec
         let mailbox: Mailbox<EncoderControl>
         let onFrame: VideoEncoder.FrameHandler
         let onEvent: @Sendable (VideoEncoder.Event) -> Void
@@ -193,7 +192,7 @@ extension VideoEncoder {
         private var input: EncoderInput?
         private var pictures = PictureInput()
         /// The encoder; nil until the first frame.
-        private(set) var encoder: VP8Encoder?
+        private(set) var encoder: (any PictureEncoder)?
         private var timestamps = TimestampLine()
 
         private enum Work {
@@ -205,9 +204,10 @@ extension VideoEncoder {
         }
 
         init(
-            mailbox: Mailbox<EncoderControl>, onFrame: @escaping VideoEncoder.FrameHandler,
+            codec: VideoCodec, mailbox: Mailbox<EncoderControl>, onFrame: @escaping VideoEncoder.FrameHandler,
             onEvent: @escaping @Sendable (VideoEncoder.Event) -> Void
         ) {
+            self.codec = codec
             self.mailbox = mailbox
             self.onFrame = onFrame
             self.onEvent = onEvent
@@ -313,15 +313,15 @@ extension VideoEncoder {
 
         private mutating func madeEncoder(
             size: PixelSize, order: EncodingOrder
-        ) throws(VideoCodingError) -> VP8Encoder {
+        ) throws(VideoCodingError) -> any PictureEncoder {
             if let encoder { return encoder }
-            let made = try VP8Encoder(configuration: .init(size: size, bitrate: order.settings.bitrate))
+            let made = try codec.makeEncoder(size, order.settings)
             encoder = made
             return made
         }
 
         /// Checks whether viewers have the image that the encoder assumes. If not, they get a key frame.
-        private func lookForDrift(_ encoder: VP8Encoder) {
+        private func lookForDrift(_ encoder: any PictureEncoder) {
             do throws(VideoCodingError) {
                 guard try encoder.findsDrift() else { return }
                 mailbox.post { state in

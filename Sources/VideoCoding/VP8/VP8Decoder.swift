@@ -3,9 +3,7 @@ internal import RTCShareCYUV
 package import RTCShareMedia
 
 /// libvpx's VP8 decoder, which returns I420 frames. One thread at a time can use it.
-///
-/// A peer's data can't harm it: a damaged frame causes an error, and the next key frame repairs it.
-package final class VP8Decoder {
+package final class VP8Decoder: PictureDecoder {
     /// The maximum size. Larger frames are rejected before memory is allocated for them.
     package let largestSize: PixelSize
     private let context: UnsafeMutablePointer<vpx_codec_ctx_t>
@@ -27,9 +25,6 @@ package final class VP8Decoder {
         context.deallocate()
     }
 
-    /// Decodes one frame; nil if it is not shown.
-    ///
-    /// After an error, frames are rejected with `keyFrameNeeded` until a key frame.
     package func decode(_ frame: Span<UInt8>) throws(VideoCodingError) -> PixelBuffer? {
         try advance(frame)
         do throws(VideoCodingError) {
@@ -40,11 +35,6 @@ package final class VP8Decoder {
             hasPicture = false
             throw error
         }
-    }
-
-    /// Decodes one frame in an array: see the other `decode`.
-    package func decode(_ frame: [UInt8]) throws(VideoCodingError) -> PixelBuffer? {
-        try decode(frame.span)
     }
 
     /// Decodes one frame without returning it.

@@ -1,18 +1,16 @@
 internal import RTCShareMedia
 
-extension VP8Encoder {
-    /// Encodes the frame of an input according to an order, and updates the input with the frame that viewers have.
-    /// `preceding` are frames before the one in the outcome, which code motion.
+extension VP8Encoder: PictureEncoder {
     func encode(
         _ input: inout PictureInput, timestamp: Duration, asKeyFrame: Bool, order: EncodingOrder
-    ) throws(VideoCodingError) -> (preceding: [EncodedVideoFrame], outcome: Outcome) {
+    ) throws(VideoCodingError) -> (preceding: [EncodedVideoFrame], outcome: EncodingOutcome) {
         guard let picture = input.picture else { throw .emptyPicture }
-        let moved = order.hint == .motion ? nil : try findScrolls(in: input, of: picture)
-        newShare = moved.map { MacroblockMap(size: picture.size, cells: $0.remaining).share } ?? input.changed.share
+        let moved = order.hint == .motion ? nil : try input.findScrolls(by: &scrollSearch, order.settings.heuristics)
+        newShare = input.newShare(after: moved)
         searchedShare = 0
         if !asKeyFrame, let moved {
             try apply(order, size: picture.size, timestamp: timestamp)
-            let encoded: (preceding: [EncodedVideoFrame], outcome: Outcome)?
+            let encoded: (preceding: [EncodedVideoFrame], outcome: EncodingOutcome)?
             do throws(VideoCodingError) {
                 encoded = try encode(
                     picture, after: moved, timestamp: timestamp, rotation: input.rotation, ledger: order.ledger)
@@ -40,27 +38,11 @@ extension VP8Encoder {
         return ([], outcome)
     }
 
-    /// Records the time that the last encoding took; nil for the usual time.
-    func record(_ effort: Duration?, _ outcome: Outcome) {
+    func record(_ effort: Duration?, _ outcome: EncodingOutcome) {
         guard case .encoded(let frame) = outcome else { return }
         motionSearch.record(
             effort, speed: configuration.speed, change: searchedShare, of: configuration.size,
             byteCount: frame.data.count, quantizer: frame.quantizer)
-    }
-
-    /// Returns the scrolls since the last encoded frame; nil if nothing moved.
-    private func findScrolls(
-        in input: PictureInput, of picture: StandingPicture
-    ) throws(VideoCodingError) -> ScrollSearch.Finding? {
-        let signature = picture.signature
-        guard signature.hasBefore else {
-            try signature.update(picture)
-            return nil
-        }
-        guard input.changed.count >= ScrollSearch.leastMacroblocks else { return nil }
-        signature.settle()
-        guard configuration.heuristics.contains(.sidewaysSearch) else { return scrollSearch.find(in: signature) }
-        return try scrollSearch.find(in: signature, of: picture)
     }
 
     /// Applies an order.
@@ -73,13 +55,22 @@ extension VP8Encoder {
         new.hint = order.hint
         new.usesPartialUpdates = order.settings.usesPartialUpdates
         new.heuristics = order.settings.heuristics
-        new.tuning = order.tuning
+        new.tuning = fixed.tuning ?? (order.isCamera ? .camera : .screen)
+        let usual = fixed.speed ?? (order.isCamera ? Self.cameraSpeed : Self.screenSpeed)
+        let speed = order.isHurried ? min(usual, Self.hurriedSpeed) : usual
         new.speed =
             order.searchInterval.map {
                 motionSearch.speed(
-                    change: searchedShare, of: size, interval: $0, fastest: order.speed, timestamp: timestamp)
-            } ?? order.speed
-        new.maximumQuantizer = order.maximumQuantizer
+                    change: searchedShare, of: size, interval: $0, fastest: speed, timestamp: timestamp)
+            } ?? speed
+        new.maximumQuantizer = QuantizerControl.Scale.quantizer(ofIndex: order.maximumCoarseness)
         try reconfigure(new)
     }
+
+    /// A camera's content is worth a somewhat farther motion search (`rtcbench camera`).
+    private static let cameraSpeed = -5
+    private static let screenSpeed = -8
+
+    /// libvpx's fastest speed.
+    private static let hurriedSpeed = -16
 }

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import RTCShareCVPX
 package import RTCShareMedia
+internal import RTCShareRTP
 internal import RTCShareWireFormat
 
 /// A VP8 encoder for screens: libvpx's in real-time mode, with our own frames between libvpx's. One thread at a time
@@ -20,14 +21,6 @@ internal import RTCShareWireFormat
 /// without a key frame. A new size costs a key frame, as VP8 requires, and a new libvpx encoder, since the old one
 /// would use its knowledge of the old size.
 package final class VP8Encoder {
-    /// The result for a frame.
-    package enum Outcome: Sendable {
-        /// The frame was encoded.
-        case encoded(EncodedVideoFrame)
-        /// The rate control dropped the frame. Later frames refer to earlier ones, so that the viewer misses nothing.
-        case dropped
-    }
-
     var library: LibraryCoder
     var partialUpdates = PartialUpdateCoder()
     private var clock = PresentationClock()
@@ -47,6 +40,9 @@ package final class VP8Encoder {
     var searchedShare = 0.0
     /// The fraction of the last frame, 0 to 1, that was neither visible before nor moved.
     var newShare = 0.0
+
+    /// The speed and the tuning that replace those that suit the content; nil for these.
+    var fixed: (speed: Int?, tuning: Tuning?)
 
     /// The current configuration.
     package var configuration: Configuration { library.configuration }
@@ -86,7 +82,7 @@ package final class VP8Encoder {
     package func encode(
         _ picture: any PixelPlanes, timestamp: Duration, rotation: VideoRotation = .upright,
         asKeyFrame: Bool = false, changed: MacroblockMap? = nil
-    ) throws(VideoCodingError) -> Outcome {
+    ) throws(VideoCodingError) -> EncodingOutcome {
         ledger.setRates(configuration.bitrate, burst: configuration.burstRate, now: timestamp)
         return try encode(
             picture, timestamp: timestamp, rotation: rotation, asKeyFrame: asKeyFrame, changed: changed, ledger: ledger)
@@ -96,7 +92,7 @@ package final class VP8Encoder {
     func encode(
         _ picture: any PixelPlanes, timestamp: Duration, rotation: VideoRotation, asKeyFrame: Bool,
         changed: MacroblockMap?, ledger: BitLedger
-    ) throws(VideoCodingError) -> Outcome {
+    ) throws(VideoCodingError) -> EncodingOutcome {
         self.ledger = ledger
         guard picture.format == .i420, picture.size == configuration.size else {
             throw .unexpectedPicture(size: picture.size, format: picture.format, expected: configuration.size)
@@ -116,7 +112,7 @@ package final class VP8Encoder {
     func encodeWithLibrary(
         _ picture: any PixelPlanes, timestamp: Duration, rotation: VideoRotation, asKeyFrame wantsKeyFrame: Bool,
         changed: MacroblockMap?
-    ) throws(VideoCodingError) -> Outcome {
+    ) throws(VideoCodingError) -> EncodingOutcome {
         let time = clock.next(timestamp: timestamp, framesPerSecond: configuration.framesPerSecond)
         try model.giveLastPicture(to: library.context)
         let flags = (wantsKeyFrame ? Int(VPX_EFLAG_FORCE_KF) : 0) | (followsScroll ? Self.onlyLastPicture : 0)
@@ -134,13 +130,14 @@ package final class VP8Encoder {
         library.record(byteCount: packet.data.count)
         spend(packet.data.count, isChange: packet.isChange)
         let quantizer = try library.context.lastQuantizer()
-        quality.didCode(packet.isKeyFrame ? nil : library.context.activeMap, quantizer: quantizer)
+        quality.didCode(packet.isKeyFrame ? nil : library.context.activeMap, coarseness: quantizer)
         model.advance(packet.data)
         keyFrameIsDue = false
         var frame = EncodedVideoFrame(
-            data: packet.data, isKeyFrame: packet.isKeyFrame, size: configuration.size, timestamp: timestamp,
+            data: packet.data, format: .vp8, isKeyFrame: packet.isKeyFrame, size: configuration.size,
+            timestamp: timestamp,
             rotation: rotation, quantizer: quantizer, contentHint: configuration.hint)
-        frame.coarsestQuantizer = quality.coarsest
+        frame.coarsest = quality.coarsest
         frame.isUnfinished = library.sharpening != nil
         if configuration.usesPartialUpdates { driftCheck.note(frame) }
         return .encoded(frame)

@@ -75,8 +75,6 @@ extension VP8Encoder.Configuration {
     static let largestSide = 16_383
     /// The maximum bitrate: libvpx uses kilobits and 32-bit integers of bits.
     static let largestBitrate = DataRate.kilobitsPerSecond(1_000_000)
-    /// The minimum frame rate, below which the ticks between frames would overflow.
-    static let smallestFramesPerSecond = 0.01
     /// The maximum frame rate that is useful for a screen.
     static let largestFramesPerSecond = 240.0
 
@@ -97,10 +95,12 @@ extension VP8Encoder.Configuration {
         try check("speed", speed, -16...(-1))
         try check("minimum quantizer", minimumQuantizer, 0...63)
         try check("maximum quantizer", maximumQuantizer, minimumQuantizer...63)
-        guard framesPerSecond >= Self.smallestFramesPerSecond, framesPerSecond <= Self.largestFramesPerSecond else {
+        guard framesPerSecond >= VideoEncoder.Settings.leastFramesPerSecond,
+            framesPerSecond <= Self.largestFramesPerSecond
+        else {
             throw .invalidSetting(
                 name: "frames per second", value: "\(framesPerSecond)",
-                allowed: "\(Self.smallestFramesPerSecond) to \(Int(Self.largestFramesPerSecond))")
+                allowed: "\(VideoEncoder.Settings.leastFramesPerSecond) to \(Int(Self.largestFramesPerSecond))")
         }
     }
 

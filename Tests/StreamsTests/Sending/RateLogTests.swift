@@ -1,6 +1,7 @@
 import Logging
 import RTCShareLocks
 import RTCShareMedia
+import RTCShareRTP
 import RTCShareVideoCoding
 import RTCShareWireFormat
 import TestSupport
@@ -18,7 +19,8 @@ import Testing
             viewers: 3, targets: [.kilobitsPerSecond(900), .kilobitsPerSecond(700)], encoder: .kilobitsPerSecond(650))
         for number in 0...20 {
             let frame = EncodedVideoFrame(
-                data: [UInt8](repeating: 0, count: 100), isKeyFrame: false, size: PixelSize(width: 64, height: 48),
+                data: [UInt8](repeating: 0, count: 100), format: .vp8, isKeyFrame: false,
+                size: PixelSize(width: 64, height: 48),
                 timestamp: .milliseconds(100 * number), quantizer: number < 11 ? 40 : 60)
             log.count(frame, of: 0, track: "content-1", now: .milliseconds(100 * number)) { rates }
         }

@@ -41,7 +41,7 @@ import Testing
         stream.replaceTrack(with: VideoTrack(id: "track", source: source))
         func encoded(isKeyFrame: Bool) -> EncodedVideoFrame {
             EncodedVideoFrame(
-                data: Loopback.frame(isKeyFrame: isKeyFrame, number: 1).bytes, isKeyFrame: isKeyFrame,
+                data: Loopback.frame(isKeyFrame: isKeyFrame, number: 1).bytes, format: .vp8, isKeyFrame: isKeyFrame,
                 size: PixelSize(width: 1280, height: 720), timestamp: .nanoseconds(MonotonicClock.now.nanoseconds))
         }
         // They were encoded before, and arrive now.

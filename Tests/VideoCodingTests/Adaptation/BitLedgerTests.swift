@@ -8,7 +8,7 @@ import Testing
 struct BitLedgerTests {
     private static let rate = DataRate.kilobitsPerSecond(3000)
     private static let share = 100_000.0
-    private static let control = QuantizerControl()
+    private static let control = QuantizerControl(.vp8)
 
     /// A ledger at a rate, as of some time.
     private static func ledger(

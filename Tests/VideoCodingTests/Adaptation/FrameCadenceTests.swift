@@ -7,8 +7,8 @@ import Testing
 private struct CadenceRun {
     var cadence: FrameCadence
     var now = Duration.zero
-    /// The quantizer that the encoder reports after each frame.
-    var quantizer = 10
+    /// Whether the encoder reports after each frame that it can become finer.
+    var isCoarse = false
     /// Whether repetitions are partial updates that refine.
     var isRefining = false
     private(set) var log: [Entry] = []
@@ -48,7 +48,7 @@ private struct CadenceRun {
 
     private mutating func encode(isNew: Bool, isKeyFrame: Bool) {
         cadence.begin(new: isNew, now: now)
-        cadence.encoded(isKeyFrame: isKeyFrame, quantizer: quantizer, isRefining: isRefining && !isNew, now: now)
+        cadence.encoded(isKeyFrame: isKeyFrame, isCoarse: isCoarse, isRefining: isRefining && !isNew, now: now)
         log.append(Entry(milliseconds: Int(now / .milliseconds(1)), isNew: isNew, isKeyFrame: isKeyFrame))
     }
 }
@@ -98,14 +98,14 @@ struct FrameCadenceTests {
     @Test("Partial updates sharpen a static frame until nothing is coarse, however long that takes")
     func partialRefinement() {
         var run = CadenceRun()
-        run.quantizer = 60
+        run.isCoarse = true
         run.isRefining = true
         run.frame()
         run.run(until: .seconds(20))
         let steps = zip(run.log, run.log.dropFirst()).map { $1.milliseconds - $0.milliseconds }
         #expect(steps.allSatisfy { $0 <= 50 })
         // Nothing is coarse any more: it rests.
-        run.quantizer = 8
+        run.isCoarse = false
         let before = run.log.count
         run.run(until: .seconds(40))
         #expect(run.log.count - before < 200)
@@ -114,14 +114,14 @@ struct FrameCadenceTests {
     @Test("Without partial updates a coarse static frame is sharpened for at most two seconds")
     func refinement() {
         var run = CadenceRun()
-        run.quantizer = 100
+        run.isCoarse = true
         run.frame()
         run.run(until: .seconds(1))
         #expect((19...21).contains(run.log.count))
-        run.quantizer = 12
+        run.isCoarse = false
         run.run(until: .seconds(1.9))
         #expect((23...28).contains(run.log.count))
-        run.quantizer = 100
+        run.isCoarse = true
         run.frame()
         let before = run.log.count
         run.run(until: .seconds(1.9 + 6.5))
@@ -166,7 +166,7 @@ struct FrameCadenceTests {
         var cadence = FrameCadence(framesPerSecond: 30)
         cadence.frameArrived(timestamp: .zero, isChange: true, now: .zero)
         cadence.begin(new: true, now: .zero)
-        cadence.encoded(isKeyFrame: true, quantizer: 5, now: .zero)
+        cadence.encoded(isKeyFrame: true, isCoarse: false, now: .zero)
         cadence.hold(until: .seconds(3), smallChangesUntil: .seconds(1))
         cadence.requestKeyFrame(notBefore: .seconds(2))
         cadence.frameArrived(timestamp: .seconds(1), isChange: true, isSmall: true, now: .seconds(1))
@@ -250,7 +250,7 @@ struct FrameCadenceTests {
         cadence.frameArrived(timestamp: .zero, isChange: true, now: .zero)
         #expect(cadence.action(now: .zero) == .encodeNew(asKeyFrame: true))
         cadence.begin(new: true, now: .zero)
-        cadence.encoded(isKeyFrame: true, quantizer: 5, now: .zero)
+        cadence.encoded(isKeyFrame: true, isCoarse: false, now: .zero)
         cadence.frameArrived(timestamp: .seconds(1), isChange: true, now: .seconds(1))
         cadence.begin(new: true, now: .zero)
         cadence.dropped(now: .seconds(1))
@@ -273,7 +273,7 @@ struct FrameCadenceTests {
         cadence.frameArrived(timestamp: .zero, isChange: true, now: .zero)
         cadence.begin(new: true, now: .zero)
         cadence.frameArrived(timestamp: .milliseconds(40), isChange: true, now: .milliseconds(40))
-        cadence.encoded(isKeyFrame: true, quantizer: 5, now: .milliseconds(50))
+        cadence.encoded(isKeyFrame: true, isCoarse: false, now: .milliseconds(50))
         #expect(cadence.action(now: .milliseconds(50)) == .encodeNew(asKeyFrame: false))
     }
 
@@ -353,7 +353,7 @@ struct TimestampTests {
         var cadence = FrameCadence(framesPerSecond: 30)
         cadence.frameArrived(timestamp: .seconds(100), isChange: true, now: .zero)
         cadence.begin(new: true, now: .zero)
-        cadence.encoded(isKeyFrame: true, quantizer: 60, now: .zero)
+        cadence.encoded(isKeyFrame: true, isCoarse: true, now: .zero)
         cadence.frameArrived(timestamp: .seconds(101), isChange: true, now: .zero)
         cadence.forgetPicture()
         cadence.requestKeyFrame()
@@ -374,7 +374,7 @@ struct TimestampTests {
         cadence.frameArrived(timestamp: .zero, isChange: true, now: .zero)
         #expect(!cadence.keepsWaiting(now: .zero))
         cadence.begin(new: true, now: .zero)
-        cadence.encoded(isKeyFrame: true, quantizer: 4, now: .zero)
+        cadence.encoded(isKeyFrame: true, isCoarse: false, now: .zero)
         // Due half an interval after the one before.
         cadence.frameArrived(timestamp: .milliseconds(100), isChange: true, now: .milliseconds(100))
         #expect(cadence.keepsWaiting(now: .milliseconds(101)))
@@ -394,7 +394,7 @@ struct TimestampTests {
         var cadence = FrameCadence(framesPerSecond: 30)
         cadence.frameArrived(timestamp: .zero, isChange: true, now: .zero)
         cadence.begin(new: true, now: .zero)
-        cadence.encoded(isKeyFrame: true, quantizer: 4, now: .zero)
+        cadence.encoded(isKeyFrame: true, isCoarse: false, now: .zero)
         cadence.hold(until: .seconds(2), smallChangesUntil: .seconds(1))
         let waits = FrameCadence.Action.wait(until: .seconds(2))
         cadence.frameArrived(timestamp: .seconds(1.1), isChange: true, now: .seconds(1.1))
@@ -407,7 +407,7 @@ struct TimestampTests {
         cadence.begin(new: true, now: .seconds(1.3))
         // From the first that waited in the same place.
         #expect(cadence.currentWait == .seconds(1.3) - .seconds(1.1))
-        cadence.encoded(isKeyFrame: false, quantizer: 4, now: .seconds(1.3))
+        cadence.encoded(isKeyFrame: false, isCoarse: false, now: .seconds(1.3))
         // Nothing is repeated meanwhile, and what takes too much altogether waits too.
         #expect(cadence.action(now: .seconds(1.9)) == waits)
         cadence.hold(until: .seconds(9), smallChangesUntil: .seconds(8))

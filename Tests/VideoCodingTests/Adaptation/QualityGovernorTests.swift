@@ -26,7 +26,7 @@ struct QualityGovernorTests {
             while now < end, !until(governor) {
                 let rate = min(rate ?? .infinity, governor.framesPerSecond)
                 let sample = QualityGovernor.Sample(
-                    quantizer: quantizer, byteCount: Int(Double(governor.bitsPerSecond) / 8 / rate * share),
+                    coarseness: quantizer, byteCount: Int(Double(governor.bitsPerSecond) / 8 / rate * share),
                     effort: .seconds(effort / governor.framesPerSecond), isKeyFrame: isKeyFrame, isChange: isChange)
                 governor.encoded(sample, size: size, now: now)
                 now += .seconds(1 / rate)
@@ -86,12 +86,12 @@ struct QualityGovernorTests {
     /// The reductions in effect.
     private struct State: Equatable {
         var framesPerSecond: Double
-        var maximumQuantizer: Int
+        var maximumCoarseness: Int
         var size: String
 
         init(_ governor: QualityGovernor, size: PixelSize) {
             framesPerSecond = governor.framesPerSecond
-            maximumQuantizer = governor.maximumQuantizer
+            maximumCoarseness = governor.maximumCoarseness
             self.size = governor.size(for: size).description
         }
     }
@@ -117,7 +117,7 @@ struct QualityGovernorTests {
     func text(hint: ContentHint) {
         let (states, governor) = states(hint, share: 0.9)
         #expect(states.map(\.framesPerSecond) == [30, 22.5, 15, 11.25, 7.5, 5.625])
-        #expect(states.allSatisfy { $0.maximumQuantizer == QualityGovernor.readableQuantizer })
+        #expect(states.allSatisfy { $0.maximumCoarseness == Coarseness.readable })
         #expect(states.allSatisfy { $0.size == "1280x720" } && governor.resolutionChanges == 0)
         #expect(governor.reason == .bandwidth)
     }
@@ -130,11 +130,11 @@ struct QualityGovernorTests {
         let rates = states.map(\.framesPerSecond)
         // One thing at a time, and never back.
         #expect(zip(rates, rates.dropFirst()).allSatisfy { $1 <= $0 })
-        let readable = states.prefix { $0.maximumQuantizer == QualityGovernor.readableQuantizer }
+        let readable = states.prefix { $0.maximumCoarseness == Coarseness.readable }
         #expect(readable.allSatisfy { $0.size == "1280x720" } && readable.last?.framesPerSecond == 1)
         #expect(readable.dropLast().allSatisfy { $0.framesPerSecond > 1 })
         let rest = states.dropFirst(readable.count)
-        #expect(rest.allSatisfy { $0.framesPerSecond == 1 && $0.maximumQuantizer == 63 })
+        #expect(rest.allSatisfy { $0.framesPerSecond == 1 && $0.maximumCoarseness == Coarseness.coarsest })
         #expect(rest.map(\.size) == ["1280x720", "960x540", "640x360"])
         #expect(governor.reason == .bandwidth && governor.resolutionChanges == 2)
         // The more bits are too many, the longer the steps.
@@ -399,7 +399,7 @@ struct QualityGovernorTests {
             case .encoded(let frame):
                 sizes[size, default: []].append(frame.data.count)
                 let sample = QualityGovernor.Sample(
-                    quantizer: frame.quantizer, byteCount: frame.data.count, effort: .zero,
+                    coarseness: frame.coarseness, byteCount: frame.data.count, effort: .zero,
                     isKeyFrame: frame.isKeyFrame, isChange: true)
                 governor.encoded(sample, size: full, now: now)
             }

@@ -11,7 +11,7 @@ import RTCShareWireFormat
 
     @Test("Fewer bits give a coarser quantizer within the limits")
     func order() {
-        let control = QuantizerControl()
+        let control = QuantizerControl(.vp8)
         let quantizers = [10_000_000.0, 300_000, 200_000, 150_000, 1000].map {
             control.quantizer(for: Self.picture, bits: $0, in: 4...56)
         }
@@ -24,7 +24,7 @@ import RTCShareWireFormat
 
     @Test("The complexity is learned from several frames, and one simple frame has little effect")
     func learning() {
-        var control = QuantizerControl()
+        var control = QuantizerControl(.vp8)
         for _ in 0..<20 {
             let quantizer = control.quantizer(for: Self.picture, bits: Self.share, in: 4...63)
             // Of a picture that is twice as hard as any.
@@ -38,17 +38,19 @@ import RTCShareWireFormat
     }
 
     private func complexity(_ control: QuantizerControl) -> Double {
-        let known = QuantizerControl()
+        let known = QuantizerControl(.vp8)
         return 150 * control.bits(Self.picture, at: 30) / known.bits(Self.picture, at: 30)
     }
 
     @Test("Quantizer indices of frame headers and libvpx's quantizers map to each other")
     func indices() {
-        #expect(QuantizerControl.indices.count == 64 && QuantizerControl.indices == QuantizerControl.indices.sorted())
+        #expect(
+            QuantizerControl.Scale.indices.count == 64
+                && QuantizerControl.Scale.indices == QuantizerControl.Scale.indices.sorted())
         for quantizer in 0...63 {
-            #expect(QuantizerControl.quantizer(ofIndex: QuantizerControl.indices[quantizer]) == quantizer)
+            #expect(QuantizerControl.Scale.quantizer(ofIndex: QuantizerControl.Scale.indices[quantizer]) == quantizer)
         }
-        #expect(QuantizerControl.quantizer(ofIndex: 6) == 5)
+        #expect(QuantizerControl.Scale.quantizer(ofIndex: 6) == 5)
     }
 
     @Test("The first key frame has about the intended size", arguments: [400_000, 1_000_000, 4_000_000])

@@ -4,7 +4,7 @@ import TestSupport
 @testable import RTCShareVideoCoding
 import RTCShareWireFormat
 
-/// The thread's rule books with libvpx, in virtual time and without the thread: what a source shows, at 30 pictures a
+/// The thread's rule books with an encoder, in virtual time and without the thread: what a source shows, at 30 pictures a
 /// second, through a network that gives what it is told.
 struct EncodedShare {
     /// The frames encoded in one second, or in several.
@@ -43,10 +43,10 @@ struct EncodedShare {
     var isStill = false
     var changesAt = 0
     var input = PictureInput()
-    let encoder: VP8Encoder
+    let encoder: any PictureEncoder
     let converter = VideoConverter()
     /// Decodes what was made, where it is looked at.
-    var decoder: VP8Decoder?
+    var decoder: (any PictureDecoder)?
     /// The picture that was encoded last, and what the viewer has of it.
     var shown: any VideoFrameBuffer
     var seen: (any VideoFrameBuffer)?
@@ -71,23 +71,24 @@ struct EncodedShare {
     var wantsKeyFrame: (Int) -> Bool = { _ in false }
 
     init(
-        _ hint: ContentHint, bitsPerSecond: Int, size: PixelSize, looks: Bool = false,
+        _ hint: ContentHint, codec: VideoCodec = .vp8, bitsPerSecond: Int, size: PixelSize, looks: Bool = false,
         picture: @escaping (Int) -> any VideoFrameBuffer
     ) throws {
         state = EncoderControl(settings: .init(bitrate: .bitsPerSecond(bitsPerSecond), hint: hint), now: .zero)
-        encoder = try VP8Encoder(configuration: .init(size: size, bitrate: .bitsPerSecond(bitsPerSecond)))
+        encoder = try codec.makeEncoder(size, state.settings)
         self.picture = picture
         self.size = size
-        decoder = looks ? try VP8Decoder() : nil
+        decoder = looks ? try codec.makeDecoder() : nil
         shown = picture(0)
     }
 
     /// A screen of text that scrolls by so many rows with each picture.
     init(
-        _ hint: ContentHint, scroll rows: Int, bitsPerSecond: Int, size: PixelSize, looks: Bool = false
+        _ hint: ContentHint, scroll rows: Int, codec: VideoCodec = .vp8, bitsPerSecond: Int, size: PixelSize,
+        looks: Bool = false
     ) throws {
         let text = TextPicture(size: size, seed: 7)
-        try self.init(hint, bitsPerSecond: bitsPerSecond, size: size, looks: looks) {
+        try self.init(hint, codec: codec, bitsPerSecond: bitsPerSecond, size: size, looks: looks) {
             text.scrolled(by: $0 * rows).i420
         }
     }
@@ -199,7 +200,7 @@ struct EncodedShare {
 extension EncoderControl {
     /// Notes what became of a picture, charged as an encoder charges it.
     mutating func count(
-        _ outcome: VP8Encoder.Outcome, isRepetition: Bool, fullSize: PixelSize, begin: Duration, end: Duration
+        _ outcome: EncodingOutcome, isRepetition: Bool, fullSize: PixelSize, begin: Duration, end: Duration
     ) {
         var ledger = order(isNew: !isRepetition).ledger
         ledger.pass(to: begin)

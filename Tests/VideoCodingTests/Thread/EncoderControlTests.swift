@@ -1,5 +1,6 @@
 import RTCShareLocks
 import RTCShareMedia
+import RTCShareRTP
 import TestSupport
 import Testing
 
@@ -45,7 +46,7 @@ struct VideoEncoderSourceTests {
         var settings = VideoEncoder.Settings(bitrate: .kilobitsPerSecond(2000))
         change(&settings)
         let frames = frames
-        return try VideoEncoder(settings: settings, onFrame: { frame, _ in frames.take(frame) })
+        return try VideoEncoder(.vp8, settings: settings, onFrame: { frame, _ in frames.take(frame) })
     }
 
     @Test("A frame is encoded at the requested size, limited to the largest")
@@ -208,11 +209,11 @@ struct EncoderControlTests {
             damage: damage)
     }
 
-    private func encoded(_ quantizer: Int, isKeyFrame: Bool = false, byteCount: Int = 1) -> VP8Encoder.Outcome {
+    private func encoded(_ quantizer: Int, isKeyFrame: Bool = false, byteCount: Int = 1) -> EncodingOutcome {
         .encoded(
             EncodedVideoFrame(
-                data: [UInt8](repeating: 0, count: byteCount), isKeyFrame: isKeyFrame, size: size, timestamp: .zero,
-                quantizer: quantizer))
+                data: [UInt8](repeating: 0, count: byteCount), format: .vp8, isKeyFrame: isKeyFrame, size: size,
+                timestamp: .zero, quantizer: quantizer))
     }
 
     @Test(
@@ -320,7 +321,7 @@ struct EncoderControlTests {
         cadence.repetitionsPerSecond = 30
         cadence.frameArrived(timestamp: .zero, isChange: true, now: .zero)
         cadence.begin(new: true, now: .zero)
-        cadence.encoded(isKeyFrame: true, quantizer: 100, now: .zero)
+        cadence.encoded(isKeyFrame: true, isCoarse: true, now: .zero)
         #expect(cadence.action(now: .milliseconds(49)) != .encodeAgain(asKeyFrame: false))
         #expect(cadence.action(now: .milliseconds(51)) == .encodeAgain(asKeyFrame: false))
         cadence.frameArrived(timestamp: .milliseconds(100), isChange: true, now: .milliseconds(100))
@@ -339,8 +340,8 @@ struct EncoderControlTests {
         state.count(
             .encoded(
                 EncodedVideoFrame(
-                    data: [0], isKeyFrame: true, size: PixelSize(width: 320, height: 180), timestamp: now,
-                    quantizer: 100)),
+                    data: [0], format: .vp8, isKeyFrame: true, size: PixelSize(width: 320, height: 180),
+                    timestamp: now, quantizer: 100)),
             isRepetition: true, fullSize: size, begin: now, end: now)
         #expect(state.cadence.action(now: now + .milliseconds(51)) == .encodeAgain(asKeyFrame: false))
     }
@@ -375,8 +376,7 @@ struct EncoderControlTests {
         var state = EncoderControl(settings: settings, now: .zero)
         state.sourceHintDidChange(source, now: .zero)
         let order = state.order(isNew: true)
-        #expect(order.tuning == (isCamera ? .camera : .screen))
-        #expect(order.speed == (isCamera ? -5 : -8))
+        #expect(order.isCamera == isCamera)
         #expect((state.hint == .motion) == isCamera)
     }
 }

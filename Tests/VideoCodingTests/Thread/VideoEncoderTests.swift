@@ -79,7 +79,7 @@ struct VideoEncoderTests {
         var settings = VideoEncoder.Settings(bitrate: .kilobitsPerSecond(1000))
         change(&settings)
         let thread = try VideoEncoder(
-            settings: settings, onFrame: { frame, _ in output.take(frame) }, onEvent: { output.take($0) })
+            .vp8, settings: settings, onFrame: { frame, _ in output.take(frame) }, onEvent: { output.take($0) })
         thread.show(source)
         return thread
     }
@@ -249,7 +249,7 @@ struct VideoEncoderTests {
         let held = Locked<VideoEncoder?>(nil)
         let done = Mailbox(false)
         let thread = try VideoEncoder(
-            settings: .init(bitrate: .kilobitsPerSecond(500)),
+            .vp8, settings: .init(bitrate: .kilobitsPerSecond(500)),
             onFrame: { _, _ in
                 let thread = held.withLock { $0.take() }
                 thread?.stop()

@@ -177,7 +177,7 @@ struct DriftCheckTests {
         let drifts = Mailbox(0)
         let frames = Mailbox([EncodedVideoFrame]())
         var worker = VideoEncoder.Worker(
-            mailbox: mailbox, onFrame: { frame, _ in frames.post { $0.append(frame) } },
+            codec: .vp8, mailbox: mailbox, onFrame: { frame, _ in frames.post { $0.append(frame) } },
             onEvent: { event in
                 if case .drifted = event { drifts.post { $0 += 1 } } else { Issue.record("\(event)") }
             })
@@ -193,7 +193,7 @@ struct DriftCheckTests {
         }
         for index in 0..<10 { encode(index) }
         #expect(drifts.read { $0 } == 0 && frames.read { $0[9].isPartialUpdate })
-        _ = try worker.encoder?.changeReference { (picture) -> Void? in
+        _ = try (worker.encoder as? VP8Encoder)?.changeReference { (picture) -> Void? in
             picture.samples.planes[0][0] ^= 1
             return ()
         }

@@ -187,9 +187,9 @@ struct VP8Tests {
         for frame in try encoder.encode(Array(repeating: before.i420, count: 20)) {
             guard let frame else { continue }
             last = try decoder.decode(frame.data)
-            coarsest = frame.coarsestQuantizer
+            coarsest = frame.coarsest
         }
-        #expect(coarsest <= CodedQuality.fineQuantizer)
+        #expect(coarsest <= Coarseness.fine)
         // Half of the picture, and some nonsense that has to be clipped.
         let regions = [
             PixelRectangle(x: 160, y: 0, size: PixelSize(width: 160, height: 240)),

@@ -31,7 +31,8 @@ final class SteadyShare {
         self.stage = stage
         track = VideoTrack(id: "bench", source: source)
         thread = try VideoEncoder(
-            settings: .init(bitrate: .kilobitsPerSecond(4000), hint: .text), onFrame: { frame, _ in stage.send(frame) })
+            .vp8, settings: .init(bitrate: .kilobitsPerSecond(4000), hint: .text),
+            onFrame: { frame, _ in stage.send(frame) })
         thread.show(track)
     }
 

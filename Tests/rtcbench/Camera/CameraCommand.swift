@@ -43,7 +43,8 @@ struct CameraCommand: ParsableCommand {
                 for bitrate in bitrates.split(separator: ",").compactMap({ Int($0) }) {
                     for way in CameraWay.all where chosen?.contains(way.name) ?? true {
                         let result = try CameraRun(
-                            film: film, settings: way.settings(bitrate: .kilobitsPerSecond(bitrate))
+                            film: film, codec: way.codec,
+                            settings: .init(bitrate: .kilobitsPerSecond(bitrate), hint: .motion)
                         ).run()
                         print(
                             CameraResultRow(film: film, noise: noise, bitrate: bitrate, way: way, result: result).text)

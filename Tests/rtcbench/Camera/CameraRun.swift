@@ -8,6 +8,7 @@ internal import RTCShareWireFormat
 /// One video, encoded once in real time.
 struct CameraRun {
     let film: CameraFilm
+    let codec: VideoCodec
     let settings: VideoEncoder.Settings
     private static let framesPerSecond = 30.0
 
@@ -26,7 +27,7 @@ struct CameraRun {
 
     func run() throws -> Result {
         let encoded = Locked<[EncodedVideoFrame]>([])
-        let thread = try VideoEncoder(settings: settings) { frame, _ in encoded.withLock { $0.append(frame) } }
+        let thread = try VideoEncoder(codec, settings: settings) { frame, _ in encoded.withLock { $0.append(frame) } }
         let source = PushVideoSource(isScreencast: false)
         thread.show(source)
         let before = ProcessorTime.now

@@ -28,11 +28,7 @@ struct CameraWay {
         return tuning
     }
 
-    func settings(bitrate: DataRate) -> VideoEncoder.Settings {
-        var settings = VideoEncoder.Settings(bitrate: bitrate, hint: .motion, speed: speed)
-        settings.tuning = tuning
-        return settings
-    }
+    var codec: VideoCodec { .vp8(speed: speed, tuning: tuning) }
 }
 
 /// A row of the table.

@@ -10,18 +10,13 @@ struct LibraryCoder {
     private(set) var configuration: VP8Encoder.Configuration
     private(set) var context: EncoderContext
     /// The predicted sizes of frames.
-    private var control = QuantizerControl()
+    private var control = QuantizerControl(.vp8)
     /// The sharpening of blurred content; nil if there is none.
     private(set) var sharpening: PictureSharpening?
     /// The time of the last change that libvpx encoded.
     private var lastChangeAt: Duration?
     private lazy var converter = VideoConverter()
 
-    /// The maximum size of a key frame or a page without a blur, as time at the bitrate.
-    private static let longestPage = Duration.milliseconds(500)
-    /// The maximum size if it can be sent within ``longestDeparture``.
-    private static let longestBurst = Duration.milliseconds(800)
-    private static let longestDeparture = Duration.milliseconds(320)
     /// The maximum size of a blurred frame, as time at the bitrate.
     private static let longestBlurred = Duration.milliseconds(350)
     /// The coarsest quantizer.
@@ -107,7 +102,7 @@ struct LibraryCoder {
 
     /// Returns the last quantizer, 0 to 63.
     private func lastQuantizer() throws(VideoCodingError) -> Int {
-        QuantizerControl.quantizer(ofIndex: try context.lastQuantizer())
+        QuantizerControl.Scale.quantizer(ofIndex: try context.lastQuantizer())
     }
 
     /// Whether frames can be blurred. Motion becomes sharp with the next movement anyway.
@@ -128,7 +123,7 @@ struct LibraryCoder {
         let content = QuantizerControl.Picture(kind: .keyFrame, activity: try PictureActivity.sum(of: picture))
         let range = configuration.minimumQuantizer...configuration.maximumQuantizer
         let limit = ledger.bits(in: configuration.keyFrameLimit)
-        let most = Self.mostPageBits(ledger)
+        let most = ledger.pageBits
         let quantizer = control.quantizer(for: content, bits: limit, in: range)
         if control.bits(content, at: quantizer) <= most {
             return Attempt(picture: picture, content: content, quantizer: quantizer, limit: most, isBlurred: false)
@@ -198,7 +193,7 @@ struct LibraryCoder {
         let share = ledger.bits(in: .seconds(1 / configuration.framesPerSecond))
         let allowance = control.allowance(share: share, for: content.kind, from: ledger)
         if isNewPage, canBlur, let map,
-            control.bits(content, at: range.upperBound) > max(Self.mostPageBits(ledger), allowance)
+            control.bits(content, at: range.upperBound) > max(ledger.pageBits, allowance)
         {
             return try encodeBlurred(picture, in: map, ledger, time: time, flags: flags)
         }
@@ -226,12 +221,5 @@ struct LibraryCoder {
         guard let packet else { return nil }
         sharpening = try PictureSharpening(of: picture, blurred: mixed, in: map)
         return packet
-    }
-
-    /// Returns the maximum number of bits of a key frame or a page without a blur: it arrives later than a blurred one,
-    /// but is sharp long before that one.
-    private static func mostPageBits(_ ledger: BitLedger) -> Double {
-        let atOnce = min(ledger.burstBits(in: longestDeparture), ledger.bits(in: longestBurst))
-        return max(ledger.bits(in: longestPage), atOnce)
     }
 }

@@ -16,7 +16,7 @@ struct PresentationClock {
     /// Returns the frame's presentation time and duration in ticks.
     mutating func next(timestamp: Duration, framesPerSecond: Double) -> (ticks: Int, duration: Int) {
         let interval = max(
-            (Double(Self.timebase) / max(framesPerSecond, VP8Encoder.Configuration.smallestFramesPerSecond)).rounded(),
+            (Double(Self.timebase) / max(framesPerSecond, VideoEncoder.Settings.leastFramesPerSecond)).rounded(),
             1)
         guard let last else {
             last = (timestamp, 0)

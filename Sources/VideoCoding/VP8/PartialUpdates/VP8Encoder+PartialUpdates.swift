@@ -1,4 +1,5 @@
 internal import RTCShareMedia
+internal import RTCShareRTP
 internal import RTCShareWireFormat
 
 extension VP8Encoder {
@@ -30,7 +31,7 @@ extension VP8Encoder {
     func makeFrame(
         _ partial: PartialUpdateCoder.PartialUpdate, timestamp: Duration, rotation: VideoRotation, isChange: Bool = true
     ) -> EncodedVideoFrame {
-        quality.didCode(partial.coded, quantizer: partial.quantizer)
+        quality.didCode(partial.coded, coarseness: partial.quantizer)
         return makeFrame(
             partial.data, quantizer: partial.quantizer, timestamp: timestamp, rotation: rotation, isChange: isChange)
     }
@@ -41,10 +42,12 @@ extension VP8Encoder {
     ) -> EncodedVideoFrame {
         spend(data.count, isChange: isChange)
         var frame = EncodedVideoFrame(
-            data: data, isKeyFrame: false, size: configuration.size, timestamp: timestamp, rotation: rotation,
+            data: data, format: .vp8, isKeyFrame: false, size: configuration.size, timestamp: timestamp,
+            rotation: rotation,
             quantizer: quantizer, contentHint: configuration.hint)
-        frame.coarsestQuantizer = quality.coarsest
+        frame.coarsest = quality.coarsest
         frame.isPartialUpdate = true
+        frame.becomesFinest = true
         driftCheck.note(frame)
         return frame
     }

@@ -16,7 +16,7 @@ extension VP8Encoder {
     func encode(
         _ picture: any PixelPlanes, after finding: ScrollSearch.Finding, timestamp: Duration,
         rotation: VideoRotation, ledger: BitLedger
-    ) throws(VideoCodingError) -> (preceding: [EncodedVideoFrame], outcome: Outcome)? {
+    ) throws(VideoCodingError) -> (preceding: [EncodedVideoFrame], outcome: EncodingOutcome)? {
         let scrolls = finding.scrolls
         guard canUpdatePartially, let updates = model.lastUpdates, let last = scrolls.last,
             scrolls.allSatisfy({ $0.size == picture.size && $0.isExpressible })

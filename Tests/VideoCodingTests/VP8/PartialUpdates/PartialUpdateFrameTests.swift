@@ -101,7 +101,7 @@ struct PartialUpdateFrameTests {
             }
             changed.removeAll()
             #expect(frame.data.count < 700, "\(frame.data.count)")
-            #expect(frame.coarsestQuantizer <= CodedQuality.fineQuantizer)
+            #expect(frame.coarsest <= Coarseness.fine)
             seen = try decoder.decode(frame.data)
         }
         let after = try #require(seen)

@@ -106,7 +106,7 @@ struct ScrollFrameTests {
             try signature.update(picture)
             let time = Duration.seconds(index) / 30
             var frames: [EncodedVideoFrame] = []
-            var outcome = VP8Encoder.Outcome.dropped
+            var outcome = EncodingOutcome.dropped
             var ledger = encoder.ledger
             ledger.pass(to: time)
             if index > 0, let finding = search.find(in: signature),

@@ -1,21 +1,18 @@
-/// The last quantizer of each macroblock of a frame, which determines the macroblocks worth coding again.
+/// The ``Coarseness`` of each macroblock of a frame, which determines the macroblocks worth coding again.
 struct CodedQuality {
-    /// The quantizer index (0 to 127) at which no further improvement is visible.
-    static let fineQuantizer = 15
-
     /// The minimum improvement that is worth its bits.
     private static let leastGain = 4
-    /// The quantizer index that smeared colors count as: they are coded again, after blurred parts, by the first pass
-    /// over idle content.
-    private static let smearedQuantizer: UInt8 = 61
+    /// The coarseness that smeared colors count as: they are coded again, after blurred parts, by the first pass over
+    /// idle content.
+    private static let smeared: UInt8 = 61
 
-    /// The quantizer index of each macroblock.
-    private var levels: [UInt8]
-    /// The quantizer indices from before a scroll, kept for their memory.
+    /// The coarseness of each macroblock.
+    private(set) var levels: [UInt8]
+    /// The levels from before a scroll, kept for their memory.
     private var levelsBefore: [UInt8] = []
-    private var lastQuantizer = 127
-    /// The maximum quantizer index of all macroblocks.
-    private(set) var coarsest = 127
+    private var lastCoarseness = Coarseness.coarsest
+    /// The maximum coarseness of all macroblocks.
+    private(set) var coarsest = Coarseness.coarsest
 
     /// The empty set of macroblocks.
     private let none: MacroblockMap
@@ -29,7 +26,7 @@ struct CodedQuality {
     /// Returns `changed` with some macroblocks that a frame like the last one would improve: so few that the frame is
     /// hardly larger, so that all get their turn even if something always changes.
     func withSomeCoarse(_ changed: MacroblockMap) -> MacroblockMap {
-        let limit = max(lastQuantizer + Self.leastGain, Self.fineQuantizer)
+        let limit = max(lastCoarseness + Self.leastGain, Coarseness.fine)
         guard coarsest > limit else { return changed }
         var map = changed
         let most = changed.count + max(levels.count / 40, 1)
@@ -40,18 +37,18 @@ struct CodedQuality {
         return map
     }
 
-    /// Returns the macroblocks that were coded more coarsely than `quantizer`.
-    func coarser(than quantizer: Int) -> MacroblockMap {
+    /// Returns the macroblocks that are coarser than this.
+    func coarser(than coarseness: Int) -> MacroblockMap {
         var map = none
-        guard coarsest > quantizer else { return map }
-        for (index, level) in levels.enumerated() where level > quantizer { map.insert(index) }
+        guard coarsest > coarseness else { return map }
+        for (index, level) in levels.enumerated() where level > coarseness { map.insert(index) }
         return map
     }
 
     /// Records that the colors of these macroblocks were smeared, so that they are coded again when there is room.
     mutating func smear(_ macroblocks: [UInt8]) {
         for index in levels.indices where macroblocks[index] != 0 {
-            levels[index] = max(levels[index], Self.smearedQuantizer)
+            levels[index] = max(levels[index], Self.smeared)
         }
         coarsest = Int(levels.max() ?? 0)
     }
@@ -72,13 +69,13 @@ struct CodedQuality {
         coarsest = Int(levels.max() ?? 0)
     }
 
-    /// Records that these macroblocks, or all for nil, were coded at this quantizer index.
-    mutating func didCode(_ map: MacroblockMap?, quantizer: Int) {
-        lastQuantizer = quantizer
-        let level = UInt8(clamping: quantizer)
+    /// Records that these macroblocks, or all for nil, were coded with this coarseness.
+    mutating func didCode(_ map: MacroblockMap?, coarseness: Int) {
+        lastCoarseness = coarseness
+        let level = UInt8(clamping: coarseness)
         guard let map, map.count < levels.count else {
             for index in levels.indices { levels[index] = level }
-            coarsest = quantizer
+            coarsest = coarseness
             return
         }
         guard !map.isEmpty else { return }
