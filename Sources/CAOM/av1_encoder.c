@@ -244,5 +244,13 @@ const char *av1_encoder_encode(
     }
     if (!frame->bytes) return NULL;
     encoder->frames_since_key = frame->is_key ? 0 : encoder->frames_since_key + 1;
+    aom_image_t shown;
+    if (aom_codec_control_of_library(&encoder->context, AV1_GET_NEW_FRAME_IMAGE, &shown)) return "it shows no frame";
+    if (shown.fmt != AOM_IMG_FMT_I420 || shown.d_w != config->g_w || shown.d_h != config->g_h)
+        return "it shows a frame of another kind";
+    frame->shown = (av1_encoder_source){
+        shown.planes[AOM_PLANE_Y], shown.planes[AOM_PLANE_U], shown.planes[AOM_PLANE_V],
+        shown.stride[AOM_PLANE_Y], shown.stride[AOM_PLANE_U], shown.stride[AOM_PLANE_V],
+    };
     return get(encoder, AOME_GET_LAST_QUANTIZER, &frame->quantizer_index) ? "it reports no quantizer" : NULL;
 }

@@ -31,6 +31,8 @@ typedef struct {
     bool is_key;
     // The base_q_idx of the frame, 0 to 255.
     int32_t quantizer_index;
+    // The image that decoders show, until the next call.
+    av1_encoder_source shown;
 } av1_encoder_frame;
 
 // The library must be loaded. Returns null on failure, with the reason in `problem`.

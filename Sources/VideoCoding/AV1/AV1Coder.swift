@@ -1,4 +1,5 @@
 internal import RTCShareCAOM
+internal import RTCShareCYUV
 package import RTCShareMedia
 internal import RTCShareRTP
 
@@ -62,10 +63,12 @@ package final class AV1Coder {
 
     /// Encodes an I420 frame of the configured size; nil if libaom drops it.
     ///
-    /// - Parameter quantizer: One of ``quantizers``. 1 becomes 2 in a key frame and the 17 frames after it, since
-    ///   libaom would end the process.
+    /// - Parameters:
+    ///   - quantizer: One of ``quantizers``. 1 becomes 2 in a key frame and the 17 frames after it, since libaom would
+    ///     end the process.
+    ///   - shown: Receives the image that decoders show. It can be that of the picture.
     package func encode(
-        _ picture: any PixelPlanes, quantizer: Int, asKeyFrame: Bool = false
+        _ picture: any PixelPlanes, quantizer: Int, asKeyFrame: Bool = false, shown: I420Samples? = nil
     ) throws(VideoCodingError) -> Frame? {
         guard picture.size == configuration.size, picture.format == .i420 else {
             throw .unexpectedPicture(size: picture.size, format: picture.format, expected: configuration.size)
@@ -74,7 +77,7 @@ package final class AV1Coder {
             throw .invalidSetting(name: "quantizer", value: "\(quantizer)", allowed: "1 to 63")
         }
         let encoder = try takeEncoder()
-        let frame = try encoder.encode(picture, quantizer: quantizer, asKeyFrame: asKeyFrame)
+        let frame = try encoder.encode(picture, quantizer: quantizer, asKeyFrame: asKeyFrame, shown: shown)
         self.encoder = encoder
         return frame
     }
@@ -124,7 +127,7 @@ private final class AV1EncoderHandle {
     }
 
     func encode(
-        _ picture: any PixelPlanes, quantizer: Int, asKeyFrame: Bool
+        _ picture: any PixelPlanes, quantizer: Int, asKeyFrame: Bool, shown: I420Samples?
     ) throws(VideoCodingError) -> AV1Coder.Frame? {
         var frame = av1_encoder_frame()
         let failure = try picture.withPlanePointers { (planes) throws(VideoCodingError) -> String? in
@@ -137,9 +140,22 @@ private final class AV1EncoderHandle {
         }
         if let failure { throw .codecFailed(library: "libaom", operation: "encoding", reason: failure) }
         guard let bytes = frame.bytes else { return nil }
+        if let shown { try copy(frame.shown, of: picture.size, to: shown) }
         return AV1Coder.Frame(
             data: try withoutDelimiter(UnsafeBufferPointer(start: bytes, count: frame.count)), isKeyFrame: frame.is_key,
             quantizer: Int(frame.quantizer_index))
+    }
+
+    private func copy(
+        _ image: av1_encoder_source, of size: PixelSize, to shown: I420Samples
+    ) throws(VideoCodingError) {
+        let chromaStride = Int32(clamping: shown.chromaStride)
+        try checkYUV(
+            "I420Copy",
+            I420Copy(
+                image.luma, image.luma_stride, image.blue, image.blue_stride, image.red, image.red_stride, shown.luma,
+                Int32(clamping: shown.lumaStride), shown.blue, chromaStride, shown.red, chromaStride,
+                Int32(clamping: size.width), Int32(clamping: size.height)))
     }
 
     /// Returns the temporal unit without the delimiter at its beginning, which neither RTP nor Matroska has.

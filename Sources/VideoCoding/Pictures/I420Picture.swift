@@ -43,7 +43,7 @@ final class I420Picture: PixelPlanes {
 }
 
 /// The addresses of writable I420 samples.
-struct I420Samples {
+package struct I420Samples {
     let luma: UnsafeMutablePointer<UInt8>
     let blue: UnsafeMutablePointer<UInt8>
     let red: UnsafeMutablePointer<UInt8>

@@ -1,0 +1,76 @@
+import RTCShareMedia
+import TestSupport
+import Testing
+
+@testable import RTCShareVideoCoding
+
+@Suite("AV1 encoder", .enabled(if: CodecLibraries.hasAV1))
+struct AV1EncoderTests {
+    private static let size = PixelSize(width: 640, height: 360)
+    private static let bitsPerSecond = 500_000
+
+    private func share(_ picture: @escaping (Int) -> any VideoFrameBuffer) throws -> EncodedShare {
+        try EncodedShare(
+            .text, codec: .av1, bitsPerSecond: Self.bitsPerSecond, size: Self.size, looks: true, picture: picture)
+    }
+
+    private func signalToNoise(_ share: EncodedShare) throws -> Double {
+        try StructuralSimilarity.peakSignalToNoiseRatio(try #require(share.seen), share.shown)
+    }
+
+    @Test("The first frame of a page is as small as the route requires, and at rest the page becomes almost lossless")
+    func rest() throws {
+        let page = TextPicture(size: Self.size, seed: 3).i420
+        var share = try share { _ in page }
+        share.isStill = true
+        try share.run(to: 4, bitsPerSecond: Self.bitsPerSecond)
+        let first = try #require(share.frames.first)
+        #expect(first.isKeyFrame && first.arrival < .milliseconds(400) && first.similarity > 0.95)
+        #expect(try signalToNoise(share) > 60)
+        // Then it costs nothing more.
+        try share.run(to: 8, bitsPerSecond: Self.bitsPerSecond)
+        #expect(share.seconds.suffix(3).allSatisfy { $0.frames <= 3 && $0.largest < 50 }, "\(share.seconds)")
+    }
+
+    @Test("A scrolled page stays sharp")
+    func scroll() throws {
+        let text = TextPicture(size: Self.size, seed: 7)
+        var share = try share { text.scrolled(by: $0 * 3).i420 }
+        try share.run(to: 3, bitsPerSecond: Self.bitsPerSecond)
+        #expect(share.frames.dropFirst(5).allSatisfy { $0.similarity > 0.99 })
+        #expect(share.seconds.dropFirst().allSatisfy { $0.frames == 30 && $0.keyFrames == 0 }, "\(share.seconds)")
+    }
+
+    @Test("A page becomes fine although something small changes with each frame")
+    func spinner() throws {
+        let text = TextPicture(size: Self.size, seed: 5)
+        var share = try share { index in
+            var changed = text
+            changed.draw(0x7E42_4242_7E02_827E, x: 40 + index % 8 * 8, y: 100)
+            return changed.i420
+        }
+        try share.run(to: 3, bitsPerSecond: Self.bitsPerSecond)
+        #expect(try signalToNoise(share) > 40)
+        #expect(share.seconds.allSatisfy { $0.bits < Self.bitsPerSecond * 3 / 2 }, "\(share.seconds)")
+    }
+
+    @Test("The encoder knows exactly what viewers see, also at other sizes and after key frames")
+    func reconstruction() throws {
+        for (index, size) in [Self.size, PixelSize(width: 333, height: 201)].enumerated() {
+            var picture = ChangingPicture(size: size, seed: 11)
+            var numbers = SeededNumbers(UInt64(index))
+            let frames = (0..<90).map { _ in
+                picture.change(&numbers)
+                return picture.i420
+            }
+            var share = try EncodedShare(.detail, codec: .av1, bitsPerSecond: 400_000, size: size, looks: true) {
+                frames[$0]
+            }
+            share.wantsKeyFrame = { $0 == 40 }
+            try share.run(to: 3, bitsPerSecond: 400_000)
+            let encoder = try #require(share.encoder as? AV1Encoder)
+            let seen = try #require(share.seen)
+            #expect(samples(seen) == samples(encoder.shown))
+        }
+    }
+}
