@@ -93,7 +93,8 @@ package import RTCShareWireFormat
     ) async throws -> AttendeeSession {
         guard attendee.modality == .attendee else { throw AttendeeIDError.content(attendee.rawValue) }
         let identity = try LocalIdentity(media: SharedMedia.kinds(media, of: attendee))
-        let connection = try await Connection(as: .offerer, identity: identity, configuration: configuration)
+        let connection = try await Connection(
+            as: .offerer, identity: identity, configuration: configuration.withCodecs())
         return AttendeeSession(
             connection: connection,
             contentShare: try ContentShareController(attendee: attendee, connection: connection), identity: identity)
@@ -105,7 +106,7 @@ package import RTCShareWireFormat
         as attendee: AttendeeID, configuration: Connection.Configuration = Connection.Configuration()
     ) async throws -> AttendeeSession {
         let connection = try await Connection(
-            as: .answerer, identity: try LocalIdentity(media: []), configuration: configuration)
+            as: .answerer, identity: try LocalIdentity(media: []), configuration: configuration.withCodecs())
         return try AttendeeSession(attendee: attendee, connection: connection)
     }
 
@@ -117,7 +118,7 @@ package import RTCShareWireFormat
         configuration: Connection.Configuration = Connection.Configuration()
     ) async throws -> AttendeeSession {
         let connection = try await Connection(
-            as: .offerer, identity: try LocalIdentity(media: []), configuration: configuration)
+            as: .offerer, identity: try LocalIdentity(media: []), configuration: configuration.withCodecs())
         do {
             for _ in 0..<pictures { try await connection.addReceivingSection(isVideo: true) }
             for _ in 0..<sounds { try await connection.addReceivingSection(isVideo: false) }

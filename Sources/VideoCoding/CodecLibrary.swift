@@ -1,3 +1,5 @@
+internal import RTCShareCAOM
+internal import RTCShareCDav1d
 internal import RTCShareCPNG
 internal import RTCShareCVPX
 
@@ -10,6 +12,10 @@ package enum CodecLibrary {
     package static var versions: [(name: String, version: String)] {
         // 10639 means 1.6.39.
         let png = png_access_version_number()
+        let optional = [
+            ("libaom", av1_encoder_library_version()), ("dav1d", av1_decoder_library_version()),
+        ]
         return [("libvpx", version), ("libpng", "\(png / 10_000).\(png / 100 % 100).\(png % 100)")]
+            + optional.compactMap { name, version in version.map { (name, String(cString: $0)) } }
     }
 }

@@ -7,6 +7,12 @@ package struct VideoCodec: Sendable {
     package let format: any VideoPayloadFormat
     /// Returns the reason why the codec can't be used on this machine, with the package to install; nil if it can.
     package let unavailability: @Sendable () -> String?
+    /// The approximate size of a page of text, relative to VP8's at the same quality.
+    package let relativeSize: Double
+    /// The approximate time that it takes to encode changes, relative to VP8's.
+    package let relativeEffort: Double
+    /// The names of the libraries.
+    package let implementation: (encoder: String, decoder: String)
     let makeEncoder: @Sendable (PixelSize, VideoEncoder.Settings) throws(VideoCodingError) -> any PictureEncoder
     /// Returns a decoder.
     package let makeDecoder: @Sendable () throws(VideoCodingError) -> any PictureDecoder

@@ -129,7 +129,8 @@ private struct Demo {
     init(size: PixelSize, bitrate: DataRate, encoding: EncodingOptions) async throws {
         self.size = size
         parameters = VideoEncodingParameters(
-            maxBitrate: bitrate, maxSize: size, usesPartialUpdates: !encoding.noPartialUpdates)
+            maxBitrate: bitrate, maxSize: size, usesPartialUpdates: !encoding.noPartialUpdates,
+            codecs: encoding.codecs)
         var configuration = Connection.Configuration()
         configuration.addresses = [.v4(0x7F00_0001)]
         configuration.maxBitrate = bitrate + SharedMedia.contentAudio.defaultBitrate

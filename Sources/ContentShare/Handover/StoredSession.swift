@@ -41,7 +41,8 @@ public struct StoredSession: Codable, Sendable {
     package func openConnection(
         configuration: Connection.Configuration = Connection.Configuration()
     ) async throws -> Connection {
-        try await Connection(as: .offerer, identity: identity, configuration: configuration, endpoints: addresses)
+        try await Connection(
+            as: .offerer, identity: identity, configuration: configuration.withCodecs(), endpoints: addresses)
     }
 }
 

@@ -120,7 +120,7 @@ public import RTCShareTransport
     }
 
     private nonisolated func onPort(_ configuration: Connection.Configuration) -> Connection.Configuration {
-        var configuration = configuration
+        var configuration = configuration.withCodecs()
         if configuration.sharedPort == nil, configuration.port == 0 { configuration.sharedPort = ports?.next() }
         return configuration
     }

@@ -131,6 +131,7 @@ internal import RTCShareWireFormat
         _ source: any VideoSource, _ audio: (any AudioSource)?, sourceCanWait: Bool = false,
         parameters: VideoEncodingParameters, audioParameters: AudioEncodingParameters
     ) throws(ContentShareError) {
+        let codecs = try VideoSendStream.codecs(parameters)
         let video = try madeVideo(parameters)
         if isRefused, !phase.hasBegun { throw .refusedByPeer }
         let now = Duration.nanoseconds(MonotonicClock.now.nanoseconds)
@@ -145,7 +146,7 @@ internal import RTCShareWireFormat
         // A viewer who leaves the audience does not see the new source. A viewer who enters it does not see the old
         // one.
         setActive(adding: false)
-        video.apply(parameters, defaults: .content)
+        video.apply(parameters, codecs: codecs, defaults: .content)
         video.replaceTrack(
             with: VideoTrack(id: "content-\(starts)", source: source), sourceCanWait: sourceCanWait)
         self.audio?.apply(audioParameters, isVoice: false)
@@ -222,7 +223,7 @@ internal import RTCShareWireFormat
     public func update(_ parameters: VideoEncodingParameters) throws(ContentShareError) {
         if let problem = parameters.problem { throw .configuration(problem) }
         guard phase.isActive, let video else { throw .notSharing }
-        video.apply(parameters, defaults: .content)
+        video.apply(parameters, codecs: try VideoSendStream.codecs(parameters), defaults: .content)
     }
 
     /// Changes the parameters of the shared audio during the share.

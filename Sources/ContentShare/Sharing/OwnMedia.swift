@@ -39,9 +39,10 @@ internal import RTCShareTransport
         _ source: any VideoSource, _ parameters: VideoEncodingParameters, over connections: [Connection]
     ) async throws(ContentShareError) {
         if let problem = parameters.problem { throw .configuration(problem) }
+        let codecs = try VideoSendStream.codecs(parameters)
         let camera = try madeCamera(parameters)
         try await open(camera.opening(.camera, of: attendee, isActive: audience == nil), over: connections)
-        camera.apply(parameters, defaults: .camera)
+        camera.apply(parameters, codecs: codecs, defaults: .camera)
         starts += 1
         camera.replaceTrack(with: VideoTrack(id: "camera-\(starts)", source: source))
         audienceChanged()

@@ -14,7 +14,8 @@ package struct VideoDecoderStatistics: Encodable, Sendable {
     package var frameHeight: Int?
     /// The delays between frames.
     package var delays = InterFrameDelays()
-    private let decoderImplementation = "libvpx"
+    /// The name of the decoder's library.
+    package var decoderImplementation: String?
 
     /// Creates counts of zero.
     package init() {}

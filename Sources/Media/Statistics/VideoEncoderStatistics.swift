@@ -9,7 +9,7 @@ package struct VideoEncoderStatistics: Encodable, Sendable, Hashable {
     package var framesEncoded = 0
     /// The part of `framesEncoded` that is key frames.
     package var keyFramesEncoded = 0
-    /// The part of `framesEncoded` that this library encoded itself, without libvpx: small changes and motion. W3C does
+    /// The part of `framesEncoded` that this library encoded itself, without a library: small changes and motion. W3C does
     /// not define it.
     package var partialUpdatesEncoded = 0
     /// The number of times that the decoded video of viewers differed from the expected one, until a key frame. W3C
@@ -23,7 +23,7 @@ package struct VideoEncoderStatistics: Encodable, Sendable, Hashable {
     package var bytesEncoded = 0
     /// The total time in the encoder, without conversion.
     package var totalEncodeTime = Duration.zero
-    /// The sum of the frames' quantizer indices, 0 to 127 each.
+    /// The sum of the frames' quantizer indices, on the codec's scale.
     package var qpSum = 0
     /// `frameWidth` and `frameHeight` of the last encoded frame.
     package var size: PixelSize?
@@ -40,7 +40,8 @@ package struct VideoEncoderStatistics: Encodable, Sendable, Hashable {
         uniqueKeysWithValues: QualityLimitationReason.allCases.map { ($0, Duration.zero) })
     /// The number of changes of the frames' size because of a reason.
     package var qualityLimitationResolutionChanges = 0
-    private let encoderImplementation = "libvpx"
+    /// The name of the encoder's library.
+    package var encoderImplementation: String?
 
     private enum CodingKeys: CodingKey {
         case framesDropped, framesEncoded, keyFramesEncoded, partialUpdatesEncoded, driftsDetected, hugeFramesSent

@@ -14,19 +14,24 @@ public struct VideoEncodingParameters: Sendable, Hashable {
     /// Whether small changes and scrolling are encoded by this library's own frames, which any VP8 decoder reads. If it
     /// is false, libvpx encodes every frame, which takes several times the CPU for typing and scrolling. Nil is true.
     public var usesPartialUpdates: Bool?
+    /// The names of the codecs in the order of preference (W3C `RTCRtpEncodingParameters.codec`), such as `AV1`. A viewer
+    /// gets the first one that it accepts, or another one if it accepts none of them. With nil the choice depends on
+    /// the route and the machine.
+    public var codecs: [String]?
     /// The heuristics of the encoder that are used.
     package var heuristics = EncoderHeuristics.all
 
     /// Creates parameters. For those that are nil, the kind of the video determines the value.
     public init(
         maxBitrate: DataRate? = nil, maxFramerate: Double? = nil, maxSize: PixelSize? = nil,
-        contentHint: ContentHint? = nil, usesPartialUpdates: Bool? = nil
+        contentHint: ContentHint? = nil, usesPartialUpdates: Bool? = nil, codecs: [String]? = nil
     ) {
         self.maxBitrate = maxBitrate
         self.maxFramerate = maxFramerate
         self.maxSize = maxSize
         self.contentHint = contentHint
         self.usesPartialUpdates = usesPartialUpdates
+        self.codecs = codecs
     }
 
     /// The bitrates that ``maxBitrate`` can have.
@@ -39,7 +44,7 @@ public struct VideoEncodingParameters: Sendable, Hashable {
         var result = Self(
             maxBitrate: maxBitrate ?? defaults.maxBitrate, maxFramerate: maxFramerate ?? defaults.maxFramerate,
             maxSize: maxSize ?? defaults.maxSize, contentHint: contentHint ?? defaults.contentHint,
-            usesPartialUpdates: usesPartialUpdates ?? defaults.usesPartialUpdates)
+            usesPartialUpdates: usesPartialUpdates ?? defaults.usesPartialUpdates, codecs: codecs ?? defaults.codecs)
         result.heuristics = heuristics.intersection(defaults.heuristics)
         return result
     }

@@ -58,6 +58,9 @@ struct VideoInbox {
         stage == .decoding || stage == .ended && statistics.framesDecoded > 0 ? statistics : nil
     }
 
+    /// Sets the name of the decoder's library.
+    mutating func setDecoder(_ name: String) { statistics.decoderImplementation = name }
+
     // MARK: On the connection's event loop
 
     mutating func receive(_ frame: AssembledFrame) -> Reception {

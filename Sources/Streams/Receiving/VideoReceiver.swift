@@ -166,6 +166,7 @@ private struct Decoding {
         guard let codec = VideoCodec(of: frame.format) else { throw VideoCodingError.keyFrameNeeded }
         let decoder = try codec.makeDecoder()
         current = (codec, decoder)
+        inbox.post { $0.setDecoder(codec.implementation.decoder) }
         return decoder
     }
 }

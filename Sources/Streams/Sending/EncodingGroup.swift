@@ -6,12 +6,12 @@ internal import RTCShareWireFormat
 /// The senders of one video and its encodings: determines the encoding of each sender, and the settings of each
 /// encoding. It works in virtual time. Its owner carries out the actions of ``takeAction()``, and sends.
 ///
-/// An encoding (W3C's `RTCRtpEncodingParameters`) is one encoder with its settings. Encoding 0 always exists, others
-/// exist while a sender has their quality.
+/// An encoding (W3C's `RTCRtpEncodingParameters`) is one encoder with its settings. Encoding 0, of the best quality in the
+/// first codec, always exists, others exist while a sender has their quality and codec.
 struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.State {
     enum Action: Hashable {
-        /// Start an encoder, with the same content as the others.
-        case begin(Int)
+        /// Start an encoder of this codec, with the same content as the others.
+        case begin(Int, VideoCodec)
         /// End an encoding without senders.
         case end(Int)
         /// Make a key frame of an encoding, not before a time.
@@ -32,8 +32,19 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
     private var keyFrames = KeyFrameSchedule()
     /// The time of the next requested key frame of each encoding.
     private var nextKeyFrames: [Int: Duration] = [:]
-    /// The encodings by their qualities.
-    private var encodings = [0: 0]
+    /// The quality and the codec of an encoding.
+    private struct Variant: Hashable {
+        let quality: Int
+        let codec: VideoCodec
+    }
+
+    /// The codecs, the best first. Each sender has the first one that its peer accepts.
+    private(set) var codecs: [VideoCodec]
+    /// The codec of encoding 0.
+    private let firstCodec: VideoCodec
+    /// The codecs of which no encoder could be made.
+    private var failedCodecs: Set<VideoCodec> = []
+    private var encodings: [Variant: Int]
     private var encodingsSoFar = 1
     private var actions: [Action] = []
     private var lastMoves = Duration.zero
@@ -41,9 +52,13 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
     /// The interval at which qualities are reassigned.
     static var moveInterval: Duration { .milliseconds(200) }
 
-    init(wanted: VideoEncoder.Settings, priority: BitratePriority = .medium) {
+    /// Creates a group without senders. Encoding 0 has the first of the codecs.
+    init(wanted: VideoEncoder.Settings, codecs: [VideoCodec] = [.all[0]], priority: BitratePriority = .medium) {
         self.wanted = wanted
+        self.codecs = codecs
         self.priority = priority
+        firstCodec = codecs.first ?? .all[0]
+        encodings = [Variant(quality: 0, codec: firstCodec): 0]
     }
 
     /// Removes and returns the next action; nil if there is none.
@@ -73,7 +88,17 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
     mutating func negotiated(_ agreement: SenderAgreement, of sender: Sender, now: Duration) {
         guard contains(sender) else { return }
         sender.state.agreement = agreement
-        if !startOrStop(sender, now: now) { move(now: now) }
+        if startOrStop(sender, now: now) { return }
+        chooseCodec(for: sender, now: now)
+        move(now: now)
+    }
+
+    /// Sets the codecs, the best first. Senders whose codec changes send the other one from its key frame on.
+    mutating func setCodecs(_ codecs: [VideoCodec], now: Duration) {
+        guard codecs != self.codecs else { return }
+        self.codecs = codecs
+        for sender in senders.values { chooseCodec(for: sender, now: now) }
+        endUnused()
     }
 
     /// Activates or deactivates a sender.
@@ -126,13 +151,21 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
         nextKeyFrames[encoding] = nil
     }
 
-    /// Handles the failure to create an encoder for an encoding. The senders of its quality use the first encoding.
+    /// Handles the failure to create an encoder for an encoding. The senders of its quality use the first encoding, and
+    /// those of another codec than that another codec.
     mutating func didFailToBegin(_ encoding: Int, now: Duration) {
-        for (quality, other) in encodings where other == encoding { encodings[quality] = 0 }
+        for (variant, other) in encodings where other == encoding {
+            encodings[variant] = variant.codec == firstCodec ? 0 : nil
+            if variant.codec != firstCodec { failedCodecs.insert(variant.codec) }
+        }
         for sender in senders.values {
             guard case .awaitingKeyFrame(of: encoding, let meanwhile) = sender.state.phase else { continue }
-            setPhase(meanwhile == 0 ? .sending(0) : .awaitingKeyFrame(of: 0, meanwhile: meanwhile), of: sender)
-            keyFrameNeeded(of: 0, now: now)
+            sender.state.codec = codec(for: sender)
+            let encoding = beginEncoding(of: variant(of: sender))
+            setPhase(
+                meanwhile == encoding ? .sending(encoding) : .awaitingKeyFrame(of: encoding, meanwhile: meanwhile),
+                of: sender)
+            keyFrameNeeded(of: encoding, now: now)
         }
     }
 
@@ -219,6 +252,7 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
         guard sender.state.isIdle == sender.state.maySend else { return false }
         if sender.state.maySend {
             sender.state.quality = firstQuality(of: sender, now: now)
+            sender.state.codec = codec(for: sender)
             join(sender, .request, now: now)
             // While all queues were full the encoder waited, and no sender was withheld. The new one has room, so that
             // the others are withheld now.
@@ -231,9 +265,23 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
         return true
     }
 
-    /// Makes a sender join the encoding of its quality with the next key frame.
+    /// Returns the codec that a sender should have.
+    private func codec(for sender: Sender) -> VideoCodec {
+        codecs.first {
+            !failedCodecs.contains($0) && sender.state.agreement.formats.contains { $0.format === codec.format }
+        } ?? firstCodec
+    }
+
+    private mutating func chooseCodec(for sender: Sender, now: Duration) {
+        let codec = codec(for: sender)
+        guard !sender.state.isIdle, sender.state.codec != codec else { return }
+        sender.state.codec = codec
+        if !sender.state.isWithheld { join(sender, .rejoining, now: now) }
+    }
+
+    /// Makes a sender join the encoding of its quality and codec with the next key frame.
     private mutating func join(_ sender: Sender, _ need: KeyFrameSchedule.Need, now: Duration) {
-        let encoding = beginEncoding(of: sender.state.quality.index)
+        let encoding = beginEncoding(of: variant(of: sender))
         let present = sender.state.phase.encoding
         guard present != encoding else {
             // It never left.
@@ -244,21 +292,25 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
         makeKeyFrame(for: sender, need, now: now)
     }
 
-    /// Returns the encoding of a quality, and starts it if it did not exist.
-    private mutating func beginEncoding(of quality: Int) -> Int {
-        if let encoding = encodings[quality] { return encoding }
+    private func variant(of sender: Sender) -> Variant {
+        Variant(quality: sender.state.quality.index, codec: sender.state.codec ?? firstCodec)
+    }
+
+    /// Returns an encoding, and starts it if it did not exist.
+    private mutating func beginEncoding(of variant: Variant) -> Int {
+        if let encoding = encodings[variant] { return encoding }
         let encoding = encodingsSoFar
         encodingsSoFar += 1
-        encodings[quality] = encoding
-        actions.append(.begin(encoding))
+        encodings[variant] = encoding
+        actions.append(.begin(encoding, variant.codec))
         return encoding
     }
 
     private mutating func endUnused() {
-        for (quality, encoding) in encodings where quality > 0 {
-            let isUsed = senders.values.contains { !$0.state.isIdle && $0.state.quality.index == quality }
+        for (variant, encoding) in encodings where encoding > 0 || variant.quality > 0 {
+            let isUsed = senders.values.contains { !$0.state.isIdle && self.variant(of: $0) == variant }
             guard !isUsed else { continue }
-            encodings[quality] = nil
+            encodings[variant] = nil
             guard encoding > 0 else { continue }
             for sender in senders.values {
                 guard case .awaitingKeyFrame(let next, meanwhile: encoding) = sender.state.phase else { continue }
@@ -272,7 +324,7 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
     }
 
     /// Returns the encoding that a sender sends, or will send.
-    func encoding(of sender: Sender) -> Int { encodings[sender.state.quality.index] ?? 0 }
+    func encoding(of sender: Sender) -> Int { encodings[variant(of: sender)] ?? 0 }
 
     /// Returns the senders that send an encoding, or will send it.
     func members(of encoding: Int) -> [Sender] {

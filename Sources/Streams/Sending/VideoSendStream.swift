@@ -50,6 +50,9 @@ package actor VideoSendStream {
     /// newest of each kind is kept, and of each track.
     package nonisolated var events: PendingEvents<Event>.Stream { pendingEvents.stream }
     private var group: EncodingGroup<VideoSender>
+    private var choice: CodecChoice
+    /// The time from which the choice of the codec is made anew.
+    private var nextChoice = Duration.zero
     private var encodings: [Int: Encoding] = [:]
     /// The track that the owner set, in the order of all its calls.
     private var given: (track: VideoTrack?, sourceCanWait: Bool) = (nil, false)
@@ -72,13 +75,16 @@ package actor VideoSendStream {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
     /// Creates a stream without a track. `priority` determines its part of a route's bitrate if that is too low for all
-    /// media.
+    /// media. The codecs are in the order in which a sender uses them if its peer accepts them; with nil, the order goes
+    /// by the bitrate and the machine.
     package init(
-        settings: VideoEncoder.Settings, priority: BitratePriority = .medium, home: HomeLoop = HomeLoop()
+        settings: VideoEncoder.Settings, codecs: [VideoCodec]? = nil, priority: BitratePriority = .medium,
+        home: HomeLoop = HomeLoop()
     ) throws(VideoCodingError) {
         eventLoop = home.eventLoop
-        group = EncodingGroup(wanted: settings, priority: priority)
-        let first = try makeEncoding(0, settings: settings)
+        choice = CodecChoice(codecs)
+        group = EncodingGroup(wanted: settings, codecs: choice.order, priority: priority)
+        let first = try makeEncoding(0, choice.order[0], settings: settings)
         post { $0.encodings[0] = first }
     }
 
@@ -87,9 +93,9 @@ package actor VideoSendStream {
     }
 
     private nonisolated func makeEncoding(
-        _ index: Int, settings: VideoEncoder.Settings
+        _ index: Int, _ codec: VideoCodec, settings: VideoEncoder.Settings
     ) throws(VideoCodingError) -> Encoding {
-        let encoder = try VideoEncoder(VideoCodec.all[0], settings: settings) { [weak self] frame, source in
+        let encoder = try VideoEncoder(codec, settings: settings) { [weak self] frame, source in
             self?.post { $0.send(frame, by: index, of: source) }
         } onEvent: { [weak self] event in
             self?.post { $0.handle(event, of: index) }
@@ -277,6 +283,7 @@ package actor VideoSendStream {
 
     /// Changes the group, carries out its actions, and then updates the encoders' settings.
     private func change(_ body: (inout EncodingGroup<VideoSender>) -> Void = { _ in }) {
+        chooseCodecs()
         body(&group)
         let isShownAnew = show()
         carryOut()
@@ -295,14 +302,41 @@ package actor VideoSendStream {
         if isNews { pendingEvents.append(.audienceChanged) }
     }
 
+    /// Sets the codecs in the order in which a sender uses them, or with nil an order that goes by the bitrate and the
+    /// machine.
+    package nonisolated func setCodecs(_ codecs: [VideoCodec]?) {
+        post { stream in
+            stream.choice = CodecChoice(codecs)
+            stream.nextChoice = .zero
+            stream.change()
+        }
+    }
+
+    private static let choiceInterval = Duration.seconds(1)
+
+    /// Chooses the order of the codecs by the best route of a viewer and the state of the encoders.
+    private func chooseCodecs() {
+        let now = Self.now
+        guard now >= nextChoice else { return }
+        nextChoice = now + Self.choiceInterval
+        let statistics = encodings.values.map(\.encoder.statistics)
+        let rates = group.senders.values.compactMap { $0.state.isIdle ? nil : $0.state.rate }
+        choice.update(
+            bitrate: min(rates.max() ?? group.wanted.bitrate, group.wanted.bitrate),
+            size: statistics.lazy.compactMap(\.size).first ?? group.wanted.maximumSize,
+            isTooSlow: statistics.contains { $0.qualityLimitationReason == .cpu }, isRecorded: recorder != nil, now: now
+        )
+        group.setCodecs(choice.order, now: now)
+    }
+
     /// Carries out the group's actions.
     private func carryOut() {
         // An encoding that starts, or fails to, leads to further actions.
         while let action = group.takeAction() {
             switch action {
-            case .begin(let index):
+            case .begin(let index, let codec):
                 do {
-                    let encoding = try makeEncoding(index, settings: group.wanted)
+                    let encoding = try makeEncoding(index, codec, settings: group.wanted)
                     encodings[index] = encoding
                     if shown != nil { show(by: encoding.encoder, index) }
                 } catch {

@@ -1,5 +1,6 @@
 internal import RTCSharePeerConnection
 package import RTCShareTransport
+internal import RTCShareVideoCoding
 internal import RTCShareWireFormat
 
 /// Sends one video over one connection (W3C `RTCRtpSender`). Its state is whether the viewer at the connection receives
@@ -70,6 +71,8 @@ package final class VideoSender: RTPSender {
         /// Whether its peer does not answer now. Its target is outdated then.
         var isUnresponsive = false
         var quality = Quality(since: .zero)
+        /// The codec that it has in the group; nil before it starts.
+        var codec: VideoCodec?
         /// The times at which its requests for key frames are answered.
         var keyFrameRequests = KeyFrameRequestIntervals()
 

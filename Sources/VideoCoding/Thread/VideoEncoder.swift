@@ -89,7 +89,9 @@ package final class VideoEncoder: Sendable {
         _ codec: VideoCodec, settings: Settings, onFrame: @escaping FrameHandler,
         onEvent: @escaping @Sendable (Event) -> Void = { _ in }
     ) throws(VideoCodingError) {
-        let mailbox = Mailbox(EncoderControl(settings: settings, now: CaptureClock.now))
+        var control = EncoderControl(settings: settings, now: CaptureClock.now)
+        control.statistics.encoderImplementation = codec.implementation.encoder
+        let mailbox = Mailbox(control)
         self.mailbox = mailbox
         do throws(WorkerThreadError) {
             thread = try WorkerThread(named: "video encoder") {

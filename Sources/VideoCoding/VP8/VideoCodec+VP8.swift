@@ -7,7 +7,10 @@ extension VideoCodec {
 
     /// VP8 with another speed (libvpx's cpu-used, -16 to -1) or tuning than those that suit the content.
     package static func vp8(speed: Int?, tuning: VP8Encoder.Tuning?) -> VideoCodec {
-        VideoCodec(format: .vp8, unavailability: { nil }) { (size, settings) throws(VideoCodingError) in
+        VideoCodec(
+            format: .vp8, unavailability: { nil }, relativeSize: 1, relativeEffort: 1,
+            implementation: ("libvpx", "libvpx")
+        ) { (size, settings) throws(VideoCodingError) in
             let encoder = try VP8Encoder(configuration: .init(size: size, bitrate: settings.bitrate))
             encoder.fixed = (speed, tuning)
             return encoder

@@ -174,6 +174,8 @@ struct OfferingOptions: ParsableArguments {
         let identity = try LocalIdentity(
             media: try SharedMedia.kinds(media, of: attendee),
             unixTime: Int64(Date().timeIntervalSince1970), random: &random)
-        return (try await Connection(as: .offerer, identity: identity, configuration: configuration), identity)
+        return (
+            try await Connection(as: .offerer, identity: identity, configuration: configuration.withCodecs()), identity
+        )
     }
 }

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import RTCShareCapture
 internal import RTCShareContentShare
 internal import RTCShareMedia
+internal import RTCShareVideoCoding
 internal import RTCShareWireFormat
 
 /// Parses the values of options and arguments. An error names the allowed values.
@@ -37,6 +38,19 @@ enum OptionValue {
             throw ValidationError("use 0.1 to 240 frames per second")
         }
         return rate
+    }
+
+    /// The value of `--codec` for a choice by the route and the machine.
+    static let automaticCodec = "auto"
+
+    /// Parses the name of a video codec.
+    @Sendable static func codec(_ text: String) throws -> String {
+        guard text != automaticCodec else { return text }
+        do {
+            return try VideoCodec.available(preferring: [text])[0].name
+        } catch {
+            throw ValidationError("\(error)")
+        }
     }
 
     /// Parses the file name of a snapshot.

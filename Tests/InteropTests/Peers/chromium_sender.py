@@ -38,6 +38,7 @@ def arguments():
     parser.add_argument("--bitrate", type=int, default=2500, help="kbit/s")
     parser.add_argument("--framerate", type=int, default=30)
     parser.add_argument("--hint", default="detail", help="the track's contentHint; empty for none")
+    parser.add_argument("--codec", default="VP8", help="VP8, VP9, H264 or AV1")
     parser.add_argument("--width", type=int, default=1920)
     parser.add_argument("--height", type=int, default=1080)
     return parser.parse_args()

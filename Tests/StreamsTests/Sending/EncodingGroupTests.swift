@@ -58,7 +58,7 @@ import Testing
         mutating func carryOut() {
             while let action = group.takeAction() {
                 switch action {
-                case .begin(let encoding): #expect(encodings.insert(encoding).inserted)
+                case .begin(let encoding, _): #expect(encodings.insert(encoding).inserted)
                 case .end(let encoding): #expect(encodings.remove(encoding) != nil)
                 case .makeKeyFrame(let encoding, _):
                     #expect(encodings.contains(encoding))
@@ -253,7 +253,7 @@ import Testing
         scene.group.move(now: scene.now)
         scene.now += .seconds(2)
         scene.group.move(now: scene.now)
-        guard case .begin(let encoding)? = scene.group.takeAction() else {
+        guard case .begin(let encoding, _)? = scene.group.takeAction() else {
             Issue.record("no encoding of its own is wanted")
             return
         }

@@ -3,11 +3,34 @@ struct ViewerCase: Codable, Hashable, Sendable {
     /// The sender of the screen.
     enum Sender: String, CaseIterable, Codable {
         case ours
-        /// Chromium's getDisplayMedia, on the same X server.
+        /// Chromium's getDisplayMedia, on the same X server, with VP8 or another codec.
         case chromium
+        case chromiumVP9 = "chromium-vp9"
+        case chromiumH264 = "chromium-h264"
+        case chromiumAV1 = "chromium-av1"
 
-        var name: String { self == .ours ? "rtcshare" : "Chromium" }
-        var colour: String { self == .ours ? "#0057b8" : "#d1410c" }
+        /// The name of Chromium's codec in descriptions; nil for rtcshare.
+        var chromiumCodec: String? {
+            switch self {
+            case .ours: nil
+            case .chromium: "VP8"
+            case .chromiumVP9: "VP9"
+            case .chromiumH264: "H264"
+            case .chromiumAV1: "AV1"
+            }
+        }
+
+        var name: String { chromiumCodec.map { $0 == "VP8" ? "Chromium" : "Chromium \($0)" } ?? "rtcshare" }
+
+        var colour: String {
+            switch self {
+            case .ours: "#0057b8"
+            case .chromium: "#d1410c"
+            case .chromiumVP9: "#b58900"
+            case .chromiumH264: "#8a2fb5"
+            case .chromiumAV1: "#2a8a3a"
+            }
+        }
     }
 
     /// The receiver, the same for each sender.

@@ -30,7 +30,7 @@ struct ViewerCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Contents, separated by commas; all for all.", valueName: "…"))
     var contents = "mixed"
 
-    @Option(help: ArgumentHelp("Who sends: ours, chromium.", valueName: "…"))
+    @Option(help: ArgumentHelp("Who sends: ours, chromium, chromium-vp9, chromium-h264, chromium-av1.", valueName: "…"))
     var senders = "ours,chromium"
 
     @Option(help: ArgumentHelp("Who receives: chromium, aiortc.", valueName: "…"))

@@ -74,7 +74,7 @@ struct ViewerRun {
         let offer = try await sender.read(within: .seconds(120))
         guard offer.hasPrefix("v=0") else { throw BenchmarkFailure("the sender made no offer") }
         // Chromium's notice about its capture is on the screen.
-        if plan.sender == .chromium { try screen.display.raise() }
+        if plan.sender.chromiumCodec != nil { try screen.display.raise() }
         let first = try DrawnTick { try draw(prepared) }
         // The receiver receives the sender's address only by the relay's datagrams.
         receiver.write(
@@ -98,7 +98,7 @@ struct ViewerRun {
         guard let connected = try await line(receiver, within: .seconds(60)).connected else {
             throw BenchmarkFailure("there is no connection")
         }
-        if plan.sender == .chromium {
+        if plan.sender.chromiumCodec != nil {
             try screen.display.raise()
             try draw(prepared)
         }
@@ -162,19 +162,19 @@ struct ViewerRun {
     // MARK: Programs
 
     private func senderCommand(_ plan: ViewerCase) -> [String] {
-        switch plan.sender {
-        case .ours:
+        switch plan.sender.chromiumCodec {
+        case nil:
             [
                 tools.executable, "send", "--no-control", "--bind", "127.0.0.1", "--source", "display", "--max-bitrate",
                 "\(plan.bitrate)", "--max-framerate", "30",
             ] + (plan.hint == "none" ? [] : ["--hint", plan.hint])
                 + plan.oursWith.split(separator: " ").map(String.init)
-        case .chromium:
+        case let codec?:
             [
                 tools.python, "\(tools.scripts)/chromium_sender.py", "--bitrate", "\(plan.bitrate)", "--framerate",
                 "30", "--hint", plan.hint == "none" ? "" : plan.hint, "--width", "\(screen.display.size.width)",
                 "--height",
-                "\(screen.display.size.height)",
+                "\(screen.display.size.height)", "--codec", codec,
             ]
         }
     }

@@ -63,4 +63,13 @@ struct QualityOptions: ParsableArguments {
 struct EncodingOptions: ParsableArguments {
     @Flag(help: "Encode every frame with libvpx. Takes several times the CPU. Only for troubleshooting.")
     var noPartialUpdates = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Video codec: auto, vp8 or av1. Give it again for an order of your own. Default: auto.",
+            valueName: "codec"), transform: OptionValue.codec)
+    var codec: [String] = []
+
+    /// The codecs in the order of preference; nil for a choice by the route and the machine.
+    var codecs: [String]? { codec.isEmpty || codec.contains(OptionValue.automaticCodec) ? nil : codec }
 }

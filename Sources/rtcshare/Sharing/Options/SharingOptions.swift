@@ -70,7 +70,7 @@ struct SharingOptions {
         var parameters = VideoEncodingParameters(
             maxBitrate: .kilobitsPerSecond(quality.maxBitrate), maxFramerate: quality.maxFramerate,
             maxSize: quality.size, contentHint: quality.hint?.contentHint,
-            usesPartialUpdates: !quality.encoding.noPartialUpdates)
+            usesPartialUpdates: !quality.encoding.noPartialUpdates, codecs: quality.encoding.codecs)
         parameters.heuristics = EncoderHeuristics(without: quality.encoderWithout) ?? .all
         return parameters
     }

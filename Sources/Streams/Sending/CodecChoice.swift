@@ -1,0 +1,70 @@
+internal import RTCShareMedia
+internal import RTCShareVideoCoding
+internal import RTCShareWireFormat
+
+/// Chooses the codec of a video for all viewers who accept it, without a clock.
+///
+///                the route carries few bits for the size, and the machine has time
+///     quickest ──────────────────────────────────────────────────────────────────────▶ smallest
+///              ◀──────────────────────────────────────────────────────────────────────
+///                it carries many bits, or the machine is too slow, for a while that doubles each time
+///
+/// The codec with the smallest frames takes the most time for them. If the route carries much, the time for a page is
+/// longer than what it saves on the way, so that the page arrives later.
+struct CodecChoice {
+    /// The bitrate per pixel below which a page arrives sooner in the codec with the smallest frames.
+    private static let leastBitsPerPixel = 1.7
+    /// The ratio of a bitrate to that before the choice is reversed.
+    private static let hysteresis = 1.3
+    /// The maximum number of pixels, above which a page takes longer than a second in that codec.
+    private static let largestArea = 4_000_000
+    /// The time for which a machine that was too slow has the quickest codec, at first and at most.
+    private static let firstRest = Duration.seconds(30)
+    private static let longestRest = Duration.seconds(600)
+
+    /// The codecs that are available, the quickest first.
+    private let codecs: [VideoCodec]
+    /// Whether the owner has not chosen.
+    private let isAutomatic: Bool
+    private(set) var prefersSmallest = false
+    private var rest = Self.firstRest
+    private var restsUntil = Duration.zero
+
+    /// Creates the choice of the owner, or an automatic one for nil.
+    init(_ wanted: [VideoCodec]?) {
+        self.init(wanted ?? VideoCodec.available, isAutomatic: wanted == nil)
+    }
+
+    /// Creates an automatic choice.
+    init(automaticAmong codecs: [VideoCodec]) {
+        self.init(codecs, isAutomatic: true)
+    }
+
+    private init(_ codecs: [VideoCodec], isAutomatic: Bool) {
+        self.codecs = isAutomatic ? codecs.sorted { $0.relativeEffort < $1.relativeEffort } : codecs
+        self.isAutomatic = isAutomatic && codecs.count > 1
+    }
+
+    /// The codecs, the best first.
+    var order: [VideoCodec] {
+        guard isAutomatic, prefersSmallest else { return codecs }
+        return codecs.sorted { $0.relativeSize < $1.relativeSize }
+    }
+
+    /// Updates the choice with the bitrate of the video, its size, and whether the machine is too slow for it. A recorded
+    /// video keeps its codec, since a recording has one.
+    mutating func update(bitrate: DataRate, size: PixelSize, isTooSlow: Bool, isRecorded: Bool, now: Duration) {
+        guard isAutomatic, size.area > 0, bitrate > .zero else { return }
+        guard !isRecorded else { return prefersSmallest = false }
+        if isTooSlow, prefersSmallest {
+            prefersSmallest = false
+            restsUntil = now + rest
+            rest = min(rest * 2, Self.longestRest)
+        }
+        let bitsPerPixel = Double(bitrate.bitsPerSecond) / Double(size.area)
+        let limit = Self.leastBitsPerPixel * (prefersSmallest ? Self.hysteresis : 1)
+        prefersSmallest =
+            now >= restsUntil && bitsPerPixel < limit
+            && size.area <= Self.largestArea
+    }
+}

@@ -1,0 +1,137 @@
+import RTCShareMedia
+import RTCSharePeerConnection
+import RTCShareRTP
+import RTCShareVideoCoding
+import RTCShareWireFormat
+import Testing
+
+@testable import RTCShareStreams
+@testable import RTCShareTransport
+
+@Suite struct CodecChoiceTests {
+    private static let size = PixelSize(width: 1920, height: 1080)
+
+    private func update(
+        _ choice: inout CodecChoice, kilobits: Int, isTooSlow: Bool = false, isRecorded: Bool = false, at seconds: Int
+    ) {
+        choice.update(
+            bitrate: .kilobitsPerSecond(kilobits), size: Self.size, isTooSlow: isTooSlow, isRecorded: isRecorded,
+            now: .seconds(seconds))
+    }
+
+    @Test("The codec with the smallest frames comes first while the route carries few bits for the size")
+    func bitrate() {
+        var choice = CodecChoice(automaticAmong: [.vp8, .av1])
+        #expect(choice.order == [.vp8, .av1])
+        update(&choice, kilobits: 2500, at: 0)
+        #expect(choice.order == [.av1, .vp8])
+        // A rate near the limit changes nothing.
+        update(&choice, kilobits: 4000, at: 1)
+        #expect(choice.order == [.av1, .vp8])
+        update(&choice, kilobits: 5000, at: 2)
+        #expect(choice.order == [.vp8, .av1])
+        update(&choice, kilobits: 4000, at: 3)
+        #expect(choice.order == [.vp8, .av1])
+    }
+
+    @Test("A machine that is too slow has the quickest codec, each time for twice as long, up to ten minutes")
+    func slowness() {
+        var choice = CodecChoice(automaticAmong: [.vp8, .av1])
+        var (time, rests) = (0, [Int]())
+        for _ in 0..<8 {
+            update(&choice, kilobits: 1000, at: time)
+            #expect(choice.prefersSmallest)
+            update(&choice, kilobits: 1000, isTooSlow: true, at: time)
+            let start = time
+            repeat {
+                time += 1
+                // VP8 may be too slow, too: that changes nothing.
+                update(&choice, kilobits: 1000, isTooSlow: true, at: time)
+            } while !choice.prefersSmallest
+            rests.append(time - start)
+        }
+        #expect(rests == [30, 60, 120, 240, 480, 600, 600, 600])
+    }
+
+    @Test("A recorded video, and a choice of the owner, have one order")
+    func fixed() {
+        var choice = CodecChoice(automaticAmong: [.vp8, .av1])
+        update(&choice, kilobits: 1000, isRecorded: true, at: 0)
+        #expect(choice.order == [.vp8, .av1])
+        var owner = CodecChoice([.av1, .vp8])
+        update(&owner, kilobits: 20_000, isTooSlow: true, at: 0)
+        #expect(owner.order == [.av1, .vp8])
+    }
+}
+
+/// The codecs of a group's senders.
+@Suite struct EncodingGroupCodecTests {
+    private static func agreement(_ codecs: [VideoCodec]) -> SenderAgreement {
+        var agreement = SenderAgreement()
+        agreement.media = .agreed
+        agreement.formats = codecs.enumerated().compactMap { index, codec in
+            PayloadType(UInt8(96 + index)).map { NegotiatedFormat(codec.format, payloadType: $0) }
+        }
+        return agreement
+    }
+
+    private func group(_ codecs: [VideoCodec]) -> EncodingGroup<NumberedVideoSender> {
+        EncodingGroup(wanted: .init(bitrate: .kilobitsPerSecond(2000)), codecs: codecs)
+    }
+
+    private func begun(_ group: inout EncodingGroup<NumberedVideoSender>) -> [Int: VideoCodec] {
+        var begun: [Int: VideoCodec] = [:]
+        while let action = group.takeAction() {
+            if case .begin(let encoding, let codec) = action { begun[encoding] = codec }
+        }
+        return begun
+    }
+
+    @Test("Each sender is sent the first codec that its peer accepts, and another one after its key frame")
+    func change() {
+        var group = group([.vp8, .av1])
+        let (one, other) = (NumberedVideoSender(1), NumberedVideoSender(2))
+        for (sender, codecs) in [(one, [VideoCodec.vp8, .av1]), (other, [.vp8])] {
+            group.add(sender, isActive: true)
+            group.negotiated(Self.agreement(codecs), of: sender, now: .zero)
+        }
+        #expect(begun(&group).isEmpty && group.numbers(of: 0, isKeyFrame: true) == [1, 2])
+        group.setCodecs([.av1, .vp8], now: .seconds(10))
+        #expect(begun(&group) == [1: .av1])
+        #expect(group.encoding(of: one) == 1 && group.encoding(of: other) == 0)
+        // Until then it is sent the previous one.
+        #expect(group.numbers(of: 0, isKeyFrame: false) == [1, 2])
+        #expect(group.numbers(of: 1, isKeyFrame: true) == [1] && group.numbers(of: 0, isKeyFrame: false) == [2])
+        group.setCodecs([.vp8, .av1], now: .seconds(20))
+        var ended: [Int] = []
+        while let action = group.takeAction() { if case .end(let encoding) = action { ended.append(encoding) } }
+        #expect(ended == [1] && group.numbers(of: 0, isKeyFrame: true) == [1, 2])
+    }
+
+    @Test("A description that accepts another codec moves its sender")
+    func negotiation() {
+        var group = group([.av1, .vp8])
+        let one = NumberedVideoSender(1)
+        group.add(one, isActive: true)
+        group.negotiated(Self.agreement([.vp8]), of: one, now: .zero)
+        #expect(begun(&group) == [1: .vp8] && group.encoding(of: one) == 1)
+        group.negotiated(Self.agreement([.av1]), of: one, now: .seconds(1))
+        #expect(group.encoding(of: one) == 0)
+    }
+
+    @Test("A codec without an encoder is not chosen again")
+    func failure() {
+        var group = group([.vp8, .av1])
+        let one = NumberedVideoSender(1)
+        group.add(one, isActive: true)
+        group.negotiated(Self.agreement([.vp8, .av1]), of: one, now: .zero)
+        _ = group.numbers(of: 0, isKeyFrame: true)
+        group.setCodecs([.av1, .vp8], now: .seconds(1))
+        #expect(begun(&group) == [1: .av1])
+        group.didFailToBegin(1, now: .seconds(1))
+        #expect(group.encoding(of: one) == 0 && one.state.phase == .sending(0))
+        group.setCodecs([.vp8], now: .seconds(2))
+        group.setCodecs([.av1, .vp8], now: .seconds(3))
+        #expect(begun(&group).isEmpty && group.encoding(of: one) == 0)
+    }
+}
