@@ -7,6 +7,13 @@ package protocol VideoPayloadFormat: AnyObject, Sendable {
     /// The name of the encoding in descriptions (`a=rtpmap`).
     var encodingName: String { get }
 
+    /// The parameters in descriptions (`a=fmtp`). By default there are none.
+    var parameters: any VideoFormatParameters { get }
+
+    /// Whether payloads have the number of their frame, so that a receiver knows whether a missing packet belongs to a
+    /// frame. By default they don't.
+    var numbersFrames: Bool { get }
+
     /// Divides an encoded frame into at least one payload, none larger than `limit`. If that is too small for a prefix
     /// and one byte, payloads have this size.
     func cut(_ frame: [UInt8], number: FrameNumber, limit: Int) -> FrameCut
@@ -26,6 +33,8 @@ package protocol VideoPayloadFormat: AnyObject, Sendable {
 }
 
 extension VideoPayloadFormat {
+    package var parameters: any VideoFormatParameters { NoFormatParameters() }
+    package var numbersFrames: Bool { false }
     package func setNumber(_ number: FrameNumber, in prefix: inout PayloadPrefix) {}
 }
 
