@@ -1,3 +1,4 @@
+package import RTCShareRTP
 internal import RTCShareSDP
 package import RTCShareWireFormat
 
@@ -44,6 +45,14 @@ extension PeerConnection {
         advance(now: now)
     }
 
+    /// Sets the codecs of a video in the next description of this side, in order of preference (W3C
+    /// `setCodecPreferences`). Without one of the configuration's formats, the description has all of them. An unknown
+    /// index has no effect.
+    package mutating func setCodecPreferences(_ formats: [any VideoPayloadFormat], media: Int) {
+        guard outbound.indices.contains(media) else { return }
+        outbound[media].codecPreferences = formats
+    }
+
     /// Announces, with the next reports, that a media is shared to a subgroup, or with nil to all participants. The
     /// first report is due immediately. An unknown index has no effect.
     package mutating func setSubgroup(_ subgroup: String?, media: Int, now: Instant) {
@@ -87,8 +96,16 @@ extension PeerConnection {
     }
 
     /// Returns the peer's limits for one media; no limits before its description, or for an unknown index.
+    ///
+    /// The limits of frames are those of the peer's first codec; see ``videoFormats(media:)`` for each.
     package func mediaLimits(media: Int) -> SendingLimits {
-        negotiatedMedia(media).map { SendingLimits($0) } ?? SendingLimits()
+        negotiatedMedia(media).map { SendingLimits($0, videoFormats(media: media).first?.limits) } ?? SendingLimits()
+    }
+
+    /// Returns the codecs that the peer accepts for a video, in its order of preference; empty for audio, before its
+    /// description, or for an unknown index.
+    package func videoFormats(media: Int) -> [NegotiatedFormat] {
+        negotiatedMedia(media)?.formats(among: configuration.videoFormats) ?? []
     }
 
     /// Returns the negotiated values of one of this side's media.

@@ -34,6 +34,8 @@ package enum RTPField: String, Sendable {
     case padding
     /// The VP8 payload descriptor.
     case payloadDescriptor = "VP8 payload descriptor"
+    /// The payload of a packet with H.264.
+    case nalUnitPayload = "H.264 payload"
     /// The header of a VP8 frame within its first payload.
     case frameHeader = "VP8 frame header"
     /// An OBU of AV1.

@@ -28,6 +28,8 @@ private let targets: [String: any FuzzTarget.Type] = [
     "dependency-descriptor": DependencyDescriptorTarget.self,
     "dtls": DTLSTarget.self,
     "frame-memory": FrameMemoryTarget.self,
+    "h264-parameters": H264ParametersTarget.self,
+    "h264-payload": H264PayloadTarget.self,
     "http-response": HTTPResponseTarget.self,
     "janus": JanusTarget.self,
     "multicast-dns": MulticastDNSTarget.self,

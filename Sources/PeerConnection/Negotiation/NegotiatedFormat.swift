@@ -2,18 +2,34 @@ package import RTCShareRTP
 internal import RTCShareSDP
 
 /// A video codec of a media section: its payload format, and the payload types of its packets.
-package struct NegotiatedFormat: Sendable {
+package struct NegotiatedFormat: Hashable, Sendable {
     /// The payload format.
     package let format: any VideoPayloadFormat
     /// The payload type of media.
     package let payloadType: PayloadType
     /// The payload type of retransmissions (RFC 4588); nil if there are none.
     package let retransmission: PayloadType?
+    /// The peer's limits for frames that it decodes.
+    package let limits: PictureLimits
 
-    package init(_ format: any VideoPayloadFormat, payloadType: PayloadType, retransmission: PayloadType? = nil) {
+    package init(
+        _ format: any VideoPayloadFormat, payloadType: PayloadType, retransmission: PayloadType? = nil,
+        limits: PictureLimits = PictureLimits()
+    ) {
         self.format = format
         self.payloadType = payloadType
         self.retransmission = retransmission
+        self.limits = limits
+    }
+
+    package static func == (left: NegotiatedFormat, right: NegotiatedFormat) -> Bool {
+        left.format === right.format && left.payloadType == right.payloadType
+            && left.retransmission == right.retransmission && left.limits == right.limits
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(ObjectIdentifier(format))
+        hasher.combine(payloadType)
     }
 }
 
@@ -21,12 +37,32 @@ extension NegotiatedMedia {
     /// Returns the codecs that have one of these payload formats, in order of preference.
     func formats(among formats: [any VideoPayloadFormat]) -> [NegotiatedFormat] {
         codecs.compactMap { codec in
-            let name = codec.map.encodingName.lowercased()
-            guard let format = formats.first(where: { $0.encodingName.lowercased() == name }),
+            guard let format = formats.format(of: codec.map, codec.parameters),
                 let payloadType = PayloadType(codec.map.payloadType)
             else { return nil }
             return NegotiatedFormat(
-                format, payloadType: payloadType, retransmission: codec.rtxPayloadType.flatMap { PayloadType($0) })
+                format, payloadType: payloadType, retransmission: codec.rtxPayloadType.flatMap { PayloadType($0) },
+                limits: format.parameters.limits(in: FormatParameters(codec.parameters)))
         }
+    }
+}
+
+extension [any VideoPayloadFormat] {
+    /// Returns the format whose configuration a payload type of a description has; nil if there is none.
+    func format(
+        of map: RTPMapAttribute, _ parameters: FormatParametersAttribute?
+    ) -> (any VideoPayloadFormat)? {
+        let name = map.encodingName.lowercased()
+        return first { format in
+            format.encodingName.lowercased() == name && Int(map.clockRate) == PacketizedFrame.clockRate
+                && format.parameters.accepts(FormatParameters(parameters))
+        }
+    }
+}
+
+extension FormatParameters {
+    /// Creates the parameters of a payload type; nil for none.
+    init(_ attribute: FormatParametersAttribute?) {
+        self.init(attribute?.parameters ?? [])
     }
 }

@@ -96,7 +96,8 @@ extension PeerConnection {
             try Negotiation.checkContinuity(of: offer, .offer, with: negotiated.sections)
         }
         let restarts = try negotiated != nil && ice.isRestarting(offer)
-        let session = try Negotiation.negotiate(offer: offer, answer: answer, agreed: negotiated)
+        let session = try Negotiation.negotiate(
+            offer: offer, answer: answer, agreed: negotiated, videoFormats: configuration.videoFormats)
         try take(session, isOwnOffer: true, restart: restarts ? ice.offered : nil, now: now)
         descriptions.note(offer)
     }

@@ -23,7 +23,7 @@ extension PeerConnection {
                 numbers.assign(&offered)
                 sections.append(offered)
             } else if let media = section.media {
-                var offered = OfferedSection(receiving: media, mid: mid)
+                var offered = OfferedSection(receiving: media, mid: mid, videoFormats: configuration.videoFormats)
                 if declined.contains(index) { offered.direction = .inactive }
                 sections.append(offered)
             }
@@ -102,11 +102,15 @@ extension PeerConnection {
             receives: outbound[index].section.map { section in
                 receivers.hasReceiver(ofSection: section) && !receivers.declinedSections.contains(section)
             } ?? false)
-        return media.kind.isVideo
-            ? .video(
-                mid: media.mid, codecs: videoCodecs, source: source, isSlides: media.kind.isContent,
-                direction: direction)
-            : .audio(mid: media.mid, source: source, isSlides: media.kind.isContent, direction: direction)
+        guard media.kind.isVideo else {
+            return .audio(mid: media.mid, source: source, isSlides: media.kind.isContent, direction: direction)
+        }
+        let preferences = outbound[index].codecPreferences
+        var section = OfferedSection.video(
+            mid: media.mid, codecs: NegotiableCodec.video(configuration.videoFormats, preferring: preferences),
+            source: source, isSlides: media.kind.isContent, direction: direction)
+        section.hasCodecPreferences = !preferences.isEmpty
+        return section
     }
 
     /// Starts and stops senders and receivers according to a session. Those that continue keep their state. `places`
@@ -211,12 +215,14 @@ extension OutgoingStream.Parameters {
 
 extension OfferedSection {
     /// Creates a section in which the peer sends, with the numbers that the peer assigned.
-    fileprivate init(receiving media: NegotiatedMedia, mid: String) {
+    fileprivate init(receiving media: NegotiatedMedia, mid: String, videoFormats: [any VideoPayloadFormat]) {
         let codecs = media.codecs.map { agreed in
             var codec = NegotiableCodec.opusReceived
             if !agreed.map.isOpus {
+                let format = videoFormats.format(of: agreed.map, agreed.parameters)
                 codec = NegotiableCodec(
-                    kind: "video", map: agreed.map, feedback: NegotiableCodec.videoFeedback,
+                    kind: "video", map: agreed.map, formatParameters: format?.parameters.offered,
+                    feedback: NegotiableCodec.videoFeedback,
                     rtxPayloadType: agreed.rtxPayloadType, forwardErrorCorrection: media.forwardErrorCorrection)
             }
             codec.map = agreed.map

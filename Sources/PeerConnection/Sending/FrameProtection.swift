@@ -31,7 +31,8 @@ struct FrameProtection: Sendable {
     mutating func corrections(
         for frame: PacketizedFrame, now: Instant
     ) -> (group: CorrectionGroup, count: Int, byteCount: Int) {
-        guard policy.isActive else {
+        // To a receiver of frames without numbers, a lost correction is as bad as a lost packet of a frame.
+        guard policy.isActive, frame.format.numbersFrames else {
             uncorrected = nil
             return (.none, 0, 0)
         }

@@ -7,6 +7,8 @@ struct OutboundMedia {
     var isWanted = true
     /// Whether it is held back for now, although the descriptions allow it.
     var isHeldBack = false
+    /// The codecs of video in the next description, in order; empty for all of the configuration.
+    var codecPreferences: [any VideoPayloadFormat] = []
     /// The subgroup to which it is shared, which the peer learns; nil for all participants.
     var subgroup: String?
     /// The index of its section in the descriptions; nil before an answer was applied.

@@ -2,10 +2,8 @@
 package struct PacketContent: Sendable {
     /// The payload format.
     package var format: any VideoPayloadFormat
-    /// Whether the payload begins a frame.
-    package var startsFrame: Bool
-    /// Whether the payload begins a key frame.
-    package var startsKeyFrame: Bool
+    /// The payload's place in its frame.
+    package var start: FrameStart
     /// The number of the frame; nil if the sender does not number frames.
     package var pictureID: PictureNumber?
     /// The number of the base-layer frame that this frame is, or depends on; nil if the sender does not tell.
@@ -16,25 +14,50 @@ package struct PacketContent: Sendable {
     package var isNonReference: Bool
 
     package init(
-        format: any VideoPayloadFormat, startsFrame: Bool, startsKeyFrame: Bool, pictureID: PictureNumber? = nil,
+        format: any VideoPayloadFormat, start: FrameStart, pictureID: PictureNumber? = nil,
         temporalLevelZeroIndex: UInt8? = nil, temporalLayer: TemporalLayer? = nil, isNonReference: Bool = false
     ) {
         self.format = format
-        self.startsFrame = startsFrame
-        self.startsKeyFrame = startsKeyFrame
+        self.start = start
         self.pictureID = pictureID
         self.temporalLevelZeroIndex = temporalLevelZeroIndex
         self.temporalLayer = temporalLayer
         self.isNonReference = isNonReference
     }
 
+    package init(
+        format: any VideoPayloadFormat, startsFrame: Bool, startsKeyFrame: Bool, pictureID: PictureNumber? = nil,
+        temporalLevelZeroIndex: UInt8? = nil, temporalLayer: TemporalLayer? = nil, isNonReference: Bool = false
+    ) {
+        self.init(
+            format: format, start: startsKeyFrame ? .keyFrame : startsFrame ? .frame : .none, pictureID: pictureID,
+            temporalLevelZeroIndex: temporalLevelZeroIndex, temporalLayer: temporalLayer,
+            isNonReference: isNonReference)
+    }
+
     /// Adds what the packet's dependency descriptor tells. Without it, a packet in the middle of a frame that begins
     /// with a unit can't be told from the first.
     package mutating func add(_ descriptor: DependencyDescriptor) {
         pictureID = PictureNumber(descriptor.number.rawValue, width: 16)
-        startsFrame = startsFrame && descriptor.startsFrame
-        startsKeyFrame = startsKeyFrame && descriptor.startsFrame
+        if !descriptor.startsFrame { start = .none }
     }
+
+    /// Whether the payload certainly begins a frame.
+    package var startsFrame: Bool { start == .frame || start == .keyFrame }
+    /// Whether the payload begins a key frame.
+    package var startsKeyFrame: Bool { start == .keyFrame }
+}
+
+/// The place of a payload in its frame.
+package enum FrameStart: Hashable, Sendable {
+    /// The payload continues a frame.
+    case none
+    /// The payload begins a frame.
+    case frame
+    /// The payload begins a key frame, according to its own bytes.
+    case keyFrame
+    /// The payload does not show it: a frame begins where the timestamp changes.
+    case byTimestamp
 }
 
 /// The number of a frame on the wire, of a width that the payload format defines.

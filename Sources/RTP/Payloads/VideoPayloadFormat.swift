@@ -10,6 +10,13 @@ package protocol VideoPayloadFormat: AnyObject, Sendable {
     /// Whether packets have the dependency descriptor extension, if the peer accepts it. By default they don't.
     var usesDependencyDescriptor: Bool { get }
 
+    /// The parameters in descriptions (`a=fmtp`). By default there are none.
+    var parameters: any VideoFormatParameters { get }
+
+    /// Whether payloads have the number of their frame, so that a receiver knows whether a missing packet belongs to a
+    /// frame. By default they don't.
+    var numbersFrames: Bool { get }
+
     /// Divides an encoded frame into at least one payload, none larger than `limit`. If that is too small for a prefix
     /// and one byte, payloads have this size.
     func cut(_ frame: [UInt8], number: FrameNumber, limit: Int) -> FrameCut
@@ -35,6 +42,8 @@ package protocol VideoPayloadFormat: AnyObject, Sendable {
 extension VideoPayloadFormat {
     package var usesDependencyDescriptor: Bool { false }
 
+    package var parameters: any VideoFormatParameters { NoFormatParameters() }
+    package var numbersFrames: Bool { false }
     package func setNumber(_ number: FrameNumber, in prefix: inout PayloadPrefix) {}
 
     package func explain(_ payload: RawSpan) throws(RTPError) -> String {

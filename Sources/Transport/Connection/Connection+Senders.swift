@@ -54,6 +54,7 @@ extension Connection {
         agreement.media = peer.agreement(media: sender.media)
         agreement.limits = peer.mediaLimits(media: sender.media)
         agreement.opus = peer.opusParameters(media: sender.media)
+        agreement.formats = peer.videoFormats(media: sender.media)
         return agreement
     }
 

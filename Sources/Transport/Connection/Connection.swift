@@ -3,7 +3,7 @@ package import NIOCore
 public import NIOPosix
 public import RTCShareICE
 public import RTCSharePeerConnection
-internal import RTCShareRTP
+package import RTCShareRTP
 package import RTCShareSDP
 public import RTCShareWireFormat
 
@@ -47,6 +47,11 @@ public actor Connection {
         public var startBitrate: DataRate {
             get { peer.startBitrate }
             set { peer.startBitrate = newValue }
+        }
+        /// The payload formats of video, in order of preference.
+        package var videoFormats: [any VideoPayloadFormat] {
+            get { peer.videoFormats }
+            set { peer.videoFormats = newValue }
         }
         /// The timeout for the connection to the peer.
         public var connectTimeout: Duration {

@@ -1,4 +1,5 @@
 package import RTCSharePeerConnection
+package import RTCShareRTP
 
 /// A sender of one medium over one connection (W3C `RTCRtpSender`).
 package protocol RTPSender: AnyObject, Sendable {
@@ -41,6 +42,11 @@ extension RTPSender {
         connection.onEventLoop { [media] in $0.setHeldBack(isHeldBack, media: media, now: MonotonicClock.now) }
     }
 
+    /// Sets the codecs in the next description, in order of preference (W3C `setCodecPreferences`); empty for all.
+    package func setCodecPreferences(_ formats: [any VideoPayloadFormat]) {
+        connection.onEventLoop { [media] in $0.setCodecPreferences(formats, media: media) }
+    }
+
     /// Notifies the peer of the subgroup with which the media is shared, or with nil that there is none.
     package func setSubgroup(_ subgroup: String?) {
         connection.onEventLoop { [media] in $0.setSubgroup(subgroup, media: media, now: MonotonicClock.now) }
@@ -76,6 +82,8 @@ package struct SenderAgreement: Sendable, Hashable {
     package var limits = SendingLimits()
     /// The peer's parameters of audio. Nil for video.
     package var opus: OpusParameters?
+    /// The codecs of video that the peer accepts, in its order of preference. A frame of any of them can be sent.
+    package var formats: [NegotiatedFormat] = []
 
     /// Creates the state before the peer's description.
     package init() {}

@@ -161,8 +161,8 @@ struct AnswerTests {
             .sectionCount(offered: 1, answered: 2)
         ),
         ("m=video 57842", "m=video 0", "m=video 0", .allRejected),
-        ("VP8/90000", "VP9/90000", "m=video", .noCommonCodec(offered: ["VP8"])),
-        ("VP8/90000", "VP8/48000", "m=video", .noCommonCodec(offered: ["VP8"])),
+        ("VP8/90000", "VP9/90000", "m=video", .noCommonCodec(offered: ["VP8"], answered: ["VP9"])),
+        ("VP8/90000", "VP8/48000", "m=video", .noCommonCodec(offered: ["VP8"], answered: ["VP8/48000"])),
         ("UDP/TLS/RTP/SAVPF", "UDP/DTLS/SCTP", "m=video", .mediaProtocol("UDP/DTLS/SCTP")),
         ("a=fingerprint:", "a=x-fingerprint:", "m=video", .fingerprintMissing),
         (

@@ -93,9 +93,16 @@ struct DescriptionReader {
         return Dictionary(maps.map { ($0.payloadType, $0) }) { first, _ in first }
     }
 
+    /// Returns the `a=fmtp` of each payload type.
+    func parameters(of media: MediaDescription) throws(NegotiationError) -> [UInt8: FormatParametersAttribute] {
+        let parameters = try read { () throws(SDPError) in try media.formatParameters() }
+        return Dictionary(parameters.compactMap { line in UInt8(line.format).map { ($0, line) } }) { first, _ in first }
+    }
+
     /// Returns the payload types of the `m=` line in order.
     func payloadTypes(of media: MediaDescription) -> [UInt8] {
-        media.formats.compactMap { UInt8($0) }
+        var seen: Set<UInt8> = []
+        return media.formats.compactMap { UInt8($0) }.filter { seen.insert($0).inserted }
     }
 
     /// Returns the payload type that carries retransmissions of another (RFC 4588 §8.6).

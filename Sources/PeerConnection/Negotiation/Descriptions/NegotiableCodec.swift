@@ -2,7 +2,7 @@ package import RTCShareRTP
 package import RTCShareSDP
 
 /// A codec for an offer, against which an answer is matched.
-package struct NegotiableCodec: Hashable, Sendable {
+package struct NegotiableCodec: Sendable {
     /// The media type: `video` or `audio`.
     package var kind: String
     /// The encoding and its offered payload type.
@@ -15,12 +15,15 @@ package struct NegotiableCodec: Hashable, Sendable {
     package var rtxPayloadType: UInt8?
     /// The offered payload types of forward error correction; nil for none.
     package var forwardErrorCorrection: ForwardErrorCorrectionFormats?
+    /// The payload format of video, whose rules for parameters apply; nil for audio, which accepts all.
+    var format: (any VideoPayloadFormat)?
     /// Whether packets have the dependency descriptor extension, if the peer accepts it.
-    package var usesDependencyDescriptor = false
+    package var usesDependencyDescriptor: Bool { format?.usesDependencyDescriptor ?? false }
 
     package init(
         kind: String, map: RTPMapAttribute, formatParameters: String? = nil, feedback: [FeedbackKind],
-        rtxPayloadType: UInt8?, forwardErrorCorrection: ForwardErrorCorrectionFormats? = nil
+        rtxPayloadType: UInt8?, forwardErrorCorrection: ForwardErrorCorrectionFormats? = nil,
+        format: (any VideoPayloadFormat)? = nil
     ) {
         self.kind = kind
         self.map = map
@@ -28,6 +31,12 @@ package struct NegotiableCodec: Hashable, Sendable {
         self.feedback = feedback
         self.rtxPayloadType = rtxPayloadType
         self.forwardErrorCorrection = forwardErrorCorrection
+        self.format = format
+    }
+
+    /// Whether a payload type of the peer has this configuration.
+    func accepts(_ map: RTPMapAttribute, _ parameters: FormatParametersAttribute?) -> Bool {
+        self.map.isSameEncoding(as: map) && format?.parameters.accepts(FormatParameters(parameters)) ?? true
     }
 
     /// The feedback on video.
@@ -37,18 +46,25 @@ package struct NegotiableCodec: Hashable, Sendable {
 
     /// Returns the video codecs with these payload formats, in order of preference, with all feedback that this project
     /// supports, retransmission and forward error correction.
-    package static func video(_ formats: [any VideoPayloadFormat] = VideoPayloadFormats.all) -> [NegotiableCodec] {
-        zip(stride(from: 96 as UInt8, to: 112, by: 2), formats).map { payloadType, format in
-            var codec = NegotiableCodec(
+    ///
+    /// - Parameter preferences: The formats to return, in order; if it has none of `formats`, all of them. Their payload
+    ///   types don't depend on it.
+    package static func video(
+        _ formats: [any VideoPayloadFormat] = VideoPayloadFormats.all,
+        preferring preferences: [any VideoPayloadFormat] = []
+    ) -> [NegotiableCodec] {
+        let codecs = zip(stride(from: 96 as UInt8, to: 112, by: 2), formats).map { payloadType, format in
+            NegotiableCodec(
                 kind: "video",
                 map: RTPMapAttribute(
                     payloadType: payloadType, encodingName: format.encodingName,
                     clockRate: UInt32(PacketizedFrame.clockRate)),
-                feedback: videoFeedback, rtxPayloadType: payloadType + 1,
-                forwardErrorCorrection: ForwardErrorCorrectionFormats(red: 112, redRetransmission: 113, ulpfec: 114))
-            codec.usesDependencyDescriptor = format.usesDependencyDescriptor
-            return codec
+                formatParameters: format.parameters.offered, feedback: videoFeedback, rtxPayloadType: payloadType + 1,
+                forwardErrorCorrection: ForwardErrorCorrectionFormats(red: 112, redRetransmission: 113, ulpfec: 114),
+                format: format)
         }
+        let preferred = preferences.compactMap { format in codecs.first { $0.format === format } }
+        return preferred.isEmpty ? codecs : preferred
     }
 }
 

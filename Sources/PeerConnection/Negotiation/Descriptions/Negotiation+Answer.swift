@@ -1,3 +1,4 @@
+package import RTCShareRTP
 package import RTCShareSDP
 
 extension Negotiation {
@@ -6,12 +7,14 @@ extension Negotiation {
     /// Every legal answer is accepted: with other payload types and extension ids, with rejected sections, without
     /// retransmission, from an ICE-lite peer, with attributes in the session. An answer that rejects all sections ends
     /// all media of the session `agreed`, and is an error if there was none.
+    /// - Parameter videoFormats: The payload formats of the offer, whose rules for parameters apply.
     package static func negotiate(
-        offer: SessionDescription, answer: SessionDescription, agreed: NegotiatedSession? = nil
+        offer: SessionDescription, answer: SessionDescription, agreed: NegotiatedSession? = nil,
+        videoFormats: [any VideoPayloadFormat] = VideoPayloadFormats.all
     ) throws(NegotiationError) -> NegotiatedSession {
         let matching = AnswerMatching(
             ours: DescriptionReader(side: .offer, session: offer),
-            theirs: DescriptionReader(side: .answer, session: answer))
+            theirs: DescriptionReader(side: .answer, session: answer), videoFormats: videoFormats)
         try matching.checkThatThisIsAnAnswer()
         try matching.checkSections()
         return try matching.session(after: agreed)
@@ -22,6 +25,7 @@ extension Negotiation {
 private struct AnswerMatching {
     let ours: DescriptionReader
     let theirs: DescriptionReader
+    let videoFormats: [any VideoPayloadFormat]
 
     private var offer: SessionDescription { ours.session }
     private var answer: SessionDescription { theirs.session }
@@ -183,25 +187,22 @@ private struct AnswerMatching {
         var codecs: [NegotiatedCodec] = []
         var feedback: [Set<FeedbackKind>] = []
         for (own, codec) in common {
-            try numbers.claim(codec, .answer, answered)
-            var rtx: UInt8?
+            try numbers.claim(codec.map, .answer, answered)
+            var codec = codec
             if try ours.rtxPayloadType(for: own.payloadType, in: offered) != nil {
-                rtx = try theirs.rtxPayloadType(for: codec.payloadType, in: answered)
+                codec.rtxPayloadType = try theirs.rtxPayloadType(for: codec.map.payloadType, in: answered)
             }
-            if let rtx {
-                let map = RTPMapAttribute(payloadType: rtx, encodingName: "rtx", clockRate: codec.clockRate)
+            if let rtx = codec.rtxPayloadType {
+                let map = RTPMapAttribute(payloadType: rtx, encodingName: "rtx", clockRate: codec.map.clockRate)
                 try numbers.claim(map, .answer, answered)
             }
-            let parameters = try theirs.read { () throws(SDPError) in
-                try answered.formatParameters(of: codec.payloadType)
-            }
-            codecs.append(NegotiatedCodec(map: codec, parameters: parameters, rtxPayloadType: rtx))
+            codecs.append(codec)
             feedback += [
                 try ours.feedback(for: own.payloadType, in: offered),
-                try theirs.feedback(for: codec.payloadType, in: answered),
+                try theirs.feedback(for: codec.map.payloadType, in: answered),
             ]
         }
-        let (own, codec) = common[0]
+        let (own, codec) = (common[0].offered, common[0].answered.map)
         let correction = try correction(offered, own, answered, codec, &numbers)
         return NegotiatedSection(
             mid: mid, line: line,
@@ -249,27 +250,34 @@ private struct AnswerMatching {
             sends: own.sends && theirs.receives, receives: own.receives && theirs.sends)
     }
 
-    /// Returns the answer's codecs that were offered, at least one, with the offer's and the answer's payload types.
-    /// Packets have the answer's payload type (RFC 3264 §5.1).
+    /// Returns the answer's codecs that were offered, at least one, with the offer's payload types. Packets have the
+    /// answer's payload type (RFC 3264 §5.1).
     private func commonCodecs(
         _ offered: MediaDescription, _ answered: MediaDescription
-    ) throws(NegotiationError) -> [(offered: RTPMapAttribute, answered: RTPMapAttribute)] {
-        let offeredCodecs = try ours.codecs(of: offered)
-        let answeredCodecs = try theirs.codecs(of: answered)
-        var candidates = ours.payloadTypes(of: offered).compactMap { offeredCodecs[$0] }
+    ) throws(NegotiationError) -> [(offered: RTPMapAttribute, answered: NegotiatedCodec)] {
+        let own = try (codecs: ours.codecs(of: offered), parameters: ours.parameters(of: offered))
+        let peer = try (codecs: theirs.codecs(of: answered), parameters: theirs.parameters(of: answered))
+        var candidates = ours.payloadTypes(of: offered).compactMap { own.codecs[$0] }
             .filter { !ForwardErrorCorrectionFormats.isAuxiliary($0) }
-        var common: [(offered: RTPMapAttribute, answered: RTPMapAttribute)] = []
+            .map { (map: $0, format: videoFormats.format(of: $0, own.parameters[$0.payloadType])) }
+        var common: [(offered: RTPMapAttribute, answered: NegotiatedCodec)] = []
+        var others: [NegotiatedCodec] = []
         for payloadType in theirs.payloadTypes(of: answered) {
             // Without its own `a=rtpmap`, a payload type has the offer's meaning.
-            guard let map = answeredCodecs[payloadType] ?? offeredCodecs[payloadType],
-                let index = candidates.firstIndex(where: { $0.isSameEncoding(as: map) })
-            else { continue }
-            common.append((candidates.remove(at: index), map))
+            let named = peer.codecs[payloadType]
+            guard let map = named ?? own.codecs[payloadType], !ForwardErrorCorrectionFormats.isAuxiliary(map) else {
+                continue
+            }
+            let parameters = peer.parameters[payloadType] ?? (named == nil ? own.parameters[payloadType] : nil)
+            let codec = NegotiatedCodec(map: map, parameters: parameters)
+            let format = videoFormats.format(of: map, parameters)
+            let index = candidates.firstIndex { $0.map.isSameEncoding(as: map) && $0.format === format }
+            if let index { common.append((candidates.remove(at: index).map, codec)) } else { others.append(codec) }
         }
         guard common.isEmpty else { return common }
         try theirs.read { () throws(SDPError) in try answered.checkClockRates() }
         throw NegotiationError(
-            .answer, answered.line, .noCommonCodec(offered: candidates.map(\.encodingName)))
+            .answer, answered.line, .noCommonCodec(offered: candidates.map(\.map), answered: others))
     }
 
     private func extensionIDs(

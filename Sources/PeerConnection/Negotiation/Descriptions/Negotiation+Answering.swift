@@ -1,3 +1,4 @@
+internal import RTCShareRTP
 package import RTCShareSDP
 
 extension Negotiation {
@@ -35,7 +36,7 @@ private struct Answering {
         let index: Int
         let mid: String?
         /// The codecs of both sides, at least one, with the offer's payload types.
-        let codecs: [(own: NegotiableCodec, map: RTPMapAttribute)]
+        let codecs: [(own: NegotiableCodec, theirs: NegotiatedCodec)]
         /// The direction of this side.
         let direction: DirectionAttribute
     }
@@ -136,23 +137,29 @@ private struct Answering {
         return DirectionAttribute(sends: sends, receives: theirs.sends && !parameters.declined.contains(index))
     }
 
-    /// Returns the known codecs of a section in the order of the offer.
+    /// Returns the known codecs of a section in the order of the offer, or in that of this side's preferences.
     private func commonCodecs(
         _ media: MediaDescription, sending section: OfferedSection?
-    ) throws(NegotiationError) -> [(own: NegotiableCodec, map: RTPMapAttribute)] {
-        var known = parameters.codecs.filter { $0.kind == media.kind }
+    ) throws(NegotiationError) -> [(own: NegotiableCodec, theirs: NegotiatedCodec)] {
+        let preferred = section?.hasCodecPreferences == true ? section?.codecs : nil
+        var known = (preferred ?? parameters.codecs).filter { $0.kind == media.kind }
         guard !known.isEmpty else { return [] }
-        let maps = try theirs.codecs(of: media)
-        var common: [(own: NegotiableCodec, map: RTPMapAttribute)] = []
+        let (maps, values) = (try theirs.codecs(of: media), try theirs.parameters(of: media))
+        var common: [(own: NegotiableCodec, theirs: NegotiatedCodec)] = []
         for payloadType in theirs.payloadTypes(of: media) {
             guard let map = maps[payloadType],
-                let index = known.firstIndex(where: { $0.map.isSameEncoding(as: map) })
+                let index = known.firstIndex(where: { $0.accepts(map, values[payloadType]) })
             else { continue }
-            let codec = known.remove(at: index)
+            var codec = known.remove(at: index)
             // This side's media is described as it was offered.
-            common.append((section?.codecs.first { $0.map.isSameEncoding(as: map) } ?? codec, map))
+            codec = section?.codecs.first { $0.accepts(map, values[payloadType]) } ?? codec
+            if let format = codec.format {
+                codec.formatParameters = format.parameters.answer(to: FormatParameters(values[payloadType]))
+            }
+            common.append((codec, NegotiatedCodec(map: map, parameters: values[payloadType])))
         }
-        return common
+        guard let preferred else { return common }
+        return preferred.compactMap { codec in common.first { $0.own.map == codec.map } }
     }
 
     /// Returns the section whose transport attributes apply: that of the choice, or the bundle's if the choice lacks
@@ -186,21 +193,21 @@ private struct Answering {
         let theirs = self.theirs
         var codecs: [NegotiatedCodec] = []
         var feedback: [Set<FeedbackKind>] = []
-        for (own, map) in choice.codecs {
+        for (own, codec) in choice.codecs {
+            var codec = codec
+            let map = codec.map
             try numbers.claim(map, .offer, media)
-            var rtx: UInt8?
-            if own.rtxPayloadType != nil { rtx = try theirs.rtxPayloadType(for: map.payloadType, in: media) }
-            if let rtx {
+            if own.rtxPayloadType != nil {
+                codec.rtxPayloadType = try theirs.rtxPayloadType(for: map.payloadType, in: media)
+            }
+            if let rtx = codec.rtxPayloadType {
                 try numbers.claim(
                     RTPMapAttribute(payloadType: rtx, encodingName: "rtx", clockRate: map.clockRate), .offer, media)
             }
-            let parameters = try theirs.read { () throws(SDPError) in
-                try media.formatParameters(of: map.payloadType)
-            }
-            codecs.append(NegotiatedCodec(map: map, parameters: parameters, rtxPayloadType: rtx))
+            codecs.append(codec)
             feedback.append(try theirs.feedback(for: map.payloadType, in: media).intersection(own.feedback))
         }
-        let (own, map) = choice.codecs[0]
+        let (own, map) = (choice.codecs[0].own, codecs[0].map)
         let correction = try correction(own, map, in: media, rtx: codecs[0].rtxPayloadType)
         var supported = parameters.extensions
         if !choice.codecs.contains(where: \.own.usesDependencyDescriptor) { supported.remove(.dependencyDescriptor) }
@@ -259,9 +266,9 @@ private struct Answering {
         for (uri, id) in agreed.extensionIDs.sorted(by: { $0.value < $1.value }) {
             media.append(attribute: "extmap", ExtensionMapAttribute(id: UInt16(id), uri: uri.rawValue).description)
         }
-        for ((own, map), codec) in zip(choice.codecs, agreed.codecs) {
+        for ((own, _), codec) in zip(choice.codecs, agreed.codecs) {
             media.append(
-                own, as: map, feedback: own.feedback.filter(agreed.feedback.contains), rtx: codec.rtxPayloadType)
+                own, as: codec.map, feedback: own.feedback.filter(agreed.feedback.contains), rtx: codec.rtxPayloadType)
         }
         if let correction = agreed.forwardErrorCorrection {
             media.append(correction, clockRate: agreed.codec.clockRate)

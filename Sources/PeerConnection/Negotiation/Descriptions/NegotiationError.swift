@@ -28,7 +28,7 @@ package struct NegotiationError: Error, Hashable, Sendable {
         /// An `m=` line's protocol is not RTP over DTLS with feedback.
         case mediaProtocol(String)
         /// None of the section's codecs was offered.
-        case noCommonCodec(offered: [String])
+        case noCommonCodec(offered: [String], answered: [String])
         /// The answer rejects every section.
         case allRejected
         /// The offer sends no media that can be received.
@@ -96,6 +96,26 @@ package struct NegotiationError: Error, Hashable, Sendable {
     }
 }
 
+extension NegotiationError.Rule {
+    /// The maximum number of a peer's codecs in a message.
+    private static let maximumNames = 8
+
+    /// Creates the error for an answer without an offered codec. A codec that was offered with other parameters is
+    /// named with its own.
+    static func noCommonCodec(offered: [RTPMapAttribute], answered: [NegotiatedCodec]) -> Self {
+        let known = Set(offered.map { $0.encodingName.lowercased() })
+        var names: [String] = []
+        for codec in answered where names.count < maximumNames {
+            var name = codec.map.encodingName
+            if known.contains(name.lowercased()) {
+                name += "/\(codec.map.clockRate)" + (codec.parameters.map { " \($0.text)" } ?? "")
+            }
+            if !names.contains(name) { names.append(name) }
+        }
+        return .noCommonCodec(offered: offered.map(\.encodingName), answered: names)
+    }
+}
+
 extension NegotiationError {
     /// The section of the document that contains the rule.
     package var section: String {
@@ -131,8 +151,9 @@ extension NegotiationError {
         case .sectionKind(let offered, let answered):
             "this section is \(answered), and the offer's is \(offered)"
         case .mediaProtocol(let name): "the protocol is \(name), but UDP/TLS/RTP/SAVPF is needed"
-        case .noCommonCodec(let offered):
-            "none of this section's codecs was offered (\(offered.joined(separator: ", ")))"
+        case .noCommonCodec(let offered, let answered):
+            "none of this section's codecs (\(answered.joined(separator: ", "))) was offered "
+                + "(\(offered.joined(separator: ", ")))"
         case .allRejected: "it rejects everything that was offered: every m= line has port 0"
         case .nothingToReceive(let codecs):
             "no section sends a codec that can be received here (\(codecs.joined(separator: ", ")))"

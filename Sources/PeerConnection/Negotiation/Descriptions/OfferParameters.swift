@@ -26,7 +26,7 @@ package struct TransportParameters: Hashable, Sendable {
 }
 
 /// The parameters of an offer.
-package struct OfferParameters: Hashable, Sendable {
+package struct OfferParameters: Sendable {
     /// The origin's session id: random, below 2^63 (RFC 9429 §5.2.1).
     package var sessionID: UInt64
     /// A version that increases by one with each new offer of a session.
@@ -47,7 +47,7 @@ package struct OfferParameters: Hashable, Sendable {
 }
 
 /// The parameters of an answer.
-package struct AnswerParameters: Hashable, Sendable {
+package struct AnswerParameters: Sendable {
     /// The origin's session id: random, below 2^63.
     package var sessionID: UInt64
     /// A version that increases by one with each new answer of a session.

@@ -1,11 +1,14 @@
 package import RTCShareSDP
 
 /// A media section to offer.
-package struct OfferedSection: Hashable, Sendable {
+package struct OfferedSection: Sendable {
     /// The section's `a=mid`.
     package var mid: String
     /// The codecs in order of preference, all of one media type.
     package var codecs: [NegotiableCodec]
+    /// Whether an answer has only these codecs, in this order, instead of all codecs in the order of the offer
+    /// (RFC 9429 §5.3.1).
+    package var hasCodecPreferences = false
     /// The header extensions with their ids. One extension must have the same id in all sections.
     package var extensions: [ExtensionMapAttribute]
     /// The offered direction of media.

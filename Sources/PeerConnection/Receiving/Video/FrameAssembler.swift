@@ -362,6 +362,8 @@ package struct FrameAssembler: Sendable {
                 if case .complete(let last) = run {
                     if content.startsKeyFrame || continuity.canSkip(to: content, over: gap) {
                         drop(before: start)
+                        // Not every format shows whether the frame is a key frame before the frame is whole.
+                        if content.startsKeyFrame { self.continuity = nil }
                         state = .following(next: start, cursor: end)
                         return true
                     }

@@ -16,6 +16,8 @@ struct PacketBuffer: Sendable {
         var orientation: VideoOrientation?
 
         var startsFrame: Bool { content?.startsFrame ?? false }
+        /// Whether a frame can start here, if the packets before it are another frame's.
+        var canStartFrame: Bool { content.map { $0.start != .none } ?? false }
         var startsKeyFrame: Bool { content?.startsKeyFrame ?? false }
     }
 
@@ -87,7 +89,7 @@ struct PacketBuffer: Sendable {
     /// packets.
     func run(from start: Int64, cursor: inout Int64) -> Run {
         guard let first = slots[index(of: start)], first.number == start else { return .missing(start) }
-        guard first.startsFrame else { return .broken }
+        guard first.canStartFrame else { return .broken }
         cursor = max(cursor, start)
         var last = start
         while cursor < start + Int64(capacity) {
@@ -95,7 +97,7 @@ struct PacketBuffer: Sendable {
             if let content = slot.content {
                 if slot.timestamp != first.timestamp {
                     // Not every sender sets the marker: the start of another frame also ends this one.
-                    return slot.startsFrame ? .complete(last: cursor - 1) : .broken
+                    return slot.canStartFrame ? .complete(last: cursor - 1) : .broken
                 }
                 guard content.format === first.content?.format else { return .broken }
                 last = cursor

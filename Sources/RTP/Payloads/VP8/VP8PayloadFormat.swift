@@ -6,6 +6,8 @@ package final class VP8PayloadFormat: VideoPayloadFormat {
     fileprivate static let shared = VP8PayloadFormat()
 
     package let encodingName = "VP8"
+    package let parameters: any VideoFormatParameters = VP8FormatParameters()
+    package let numbersFrames = true
 
     private init() {}
 
