@@ -267,8 +267,9 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
 
     /// Returns the codec that a sender should have.
     private func codec(for sender: Sender) -> VideoCodec {
-        codecs.first {
-            !failedCodecs.contains($0) && sender.state.agreement.formats.contains { $0.format === codec.format }
+        let accepted = sender.state.agreement.formats
+        return codecs.first { codec in
+            !failedCodecs.contains(codec) && accepted.contains { $0.format === codec.format }
         } ?? firstCodec
     }
 

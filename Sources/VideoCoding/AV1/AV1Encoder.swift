@@ -26,8 +26,8 @@ final class AV1Encoder: PictureEncoder {
 
     /// The finest quantizer of a key frame: what is finer arrives later, and would not be seen.
     private static let finestKeyFrame = 30
-    /// The finest quantizer of changes.
-    private static let finestChange = 20
+    /// The finest quantizer of changes, as long as the rest is not finer: libaom skips what becomes only a little finer.
+    private static let finestChange = 30
     /// The quantizers with which unchanged content becomes finer, one after the other. libaom skips smaller steps.
     private static let passes = [30, 10, 1]
     /// The size of a refinement as time at the bitrate: changes wait for it.
@@ -149,7 +149,11 @@ final class AV1Encoder: PictureEncoder {
         let coarsest = Self.coarsest(order)
         // In a sequence of frames, a single simple one should not be much finer.
         let finest = isNewPage ? Self.finestChange : max(lastQuantizer - Self.mostRefinement, Self.finestChange)
-        let quantizer = control.quantizer(for: content, bits: allowance, in: min(finest, coarsest)...coarsest)
+        var quantizer = control.quantizer(for: content, bits: allowance, in: min(finest, coarsest)...coarsest)
+        // If the rest is as fine already, it becomes finer with small changes as it does without.
+        let rest = quality.coarsest(outside: changed)
+        let next = Self.passes.first { $0 < quantizer && QuantizerControl.Scale.av1Coarseness[$0] < rest }
+        if let next, rest <= QuantizerControl.Scale.av1Coarseness[quantizer], control.bits(content, at: next) <= share * Self.smallShare { quantizer = next }
         var map = changed
         let left = min(allowance, share + max(ledger.credit, 0)) - control.bits(content, at: quantizer)
         let refined = try addCoarse(of: picture, bits: left, quantizer: quantizer, to: &map)
@@ -157,6 +161,9 @@ final class AV1Encoder: PictureEncoder {
             map: map, quantizer: quantizer,
             content: .init(kind: content.kind, activity: content.activity + refined * Self.refinementShare))
     }
+
+    /// The maximum size of a small change, as a fraction of a frame's part of the bitrate.
+    private static let smallShare = 0.5
 
     /// The bits of a macroblock that becomes finer, as a fraction of those of a new one.
     private static let refinementShare = 0.6
