@@ -42,6 +42,12 @@ package enum RTPField: String, Sendable {
     case sequenceHeader = "AV1 sequence header"
     /// The header of an AV1 frame.
     case av1FrameHeader = "AV1 frame header"
+    /// The first byte of a payload of AV1.
+    case aggregationHeader = "AV1 aggregation header"
+    /// The length of an OBU element of AV1, or the bytes that it announces.
+    case elementLength = "OBU element length"
+    /// The bytes of a frame.
+    case frameBytes = "bytes of a frame"
     /// A start code before a NAL unit of H.264.
     case startCode = "H.264 start code"
     /// A NAL unit of H.264.

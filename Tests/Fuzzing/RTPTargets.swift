@@ -15,7 +15,10 @@ struct RTPTarget: FuzzTarget {
     func run(_ input: [UInt8]) throws {
         let packet = input.span.bytes
         _ = DatagramKind(packet)
-        _ = PacketExplanation(vp8PayloadTypes: Set((0...127).compactMap { PayloadType($0) })).explain(packet)
+        for format in VideoPayloadFormats.explained {
+            let formats = (0...127).compactMap { PayloadType($0) }.map { ($0, format) }
+            _ = PacketExplanation(formats: Dictionary(uniqueKeysWithValues: formats)).explain(packet)
+        }
         let header = try RTPHeader(parsing: packet)
         expect(header.payloadRange.upperBound + header.paddingByteCount == input.count, "a packet is taken whole")
         expect(header.extensionRange.upperBound <= header.payloadRange.lowerBound, "extensions stand in the header")

@@ -64,9 +64,31 @@ struct RTPDumpTests {
         }
     }
 
+    @Test("Packets of a recording are explained in the format whose key frames they begin")
+    func guessedFormats() throws {
+        func packet(_ payloadType: UInt8, _ payload: String) -> [UInt8] {
+            [0x80, payloadType] + hex("0001 00000002 00000003") + hex(payload)
+        }
+        let packets = [
+            packet(96, "10 9157F7"), packet(98, "680B0800000004477E1A00D004301061"), packet(98, "9057F7"),
+            packet(45, "680B0800000004477E1A00D004301061"), packet(46, "9057F7"), Self.packet, Self.control, [], [0x80],
+        ]
+        let explanation = PacketExplanation(guessingFormatsOf: packets)
+        let payloads = packets.prefix(6).map { packet in
+            explanation.explain(packet.span.bytes).split(separator: " ").dropFirst(6).joined(separator: " ")
+        }
+        #expect(
+            payloads == [
+                "VP8 S=1 PID=0 frame", "AV1 Z=0 Y=1 W=2 N=1 sequence-header=11 frame=3 key frame 480x270",
+                "AV1 Z=1 Y=0 W=1 N=0 fragment=2", "AV1 Z=0 Y=1 W=2 N=1 sequence-header=11 frame=3 key frame 480x270",
+                "",
+                "VP8 S=1 PID=0 picture=10 key frame 640x480",
+            ])
+    }
+
     @Test("Packets are explained in one line")
     func packetsAreExplainedInOneLine() throws {
-        let explanation = PacketExplanation(vp8PayloadTypes: Set([PayloadType(96)].compactMap { $0 }))
+        let explanation = PacketExplanation(formats: [PayloadType(masking: 96): .vp8])
         #expect(
             explanation.explain(Self.packet.span.bytes)
                 == "RTP pt=96 seq=1 ts=2 ssrc=3 payload=13 VP8 S=1 PID=0 picture=10 key frame 640x480")
@@ -141,7 +163,7 @@ struct CorpusTests {
                 keyFrames += 1
                 sizes.insert([frame.width, frame.height])
             }
-            let explanation = PacketExplanation(vp8PayloadTypes: [header.payloadType]).explain(span)
+            let explanation = PacketExplanation(formats: [header.payloadType: .vp8]).explain(span)
             #expect(explanation.contains("VP8 S=1 PID=0"))
         }
         #expect(packets > 100)

@@ -53,9 +53,11 @@ func readEverything(_ bytes: [UInt8]) {
         // Called for so many packets that only what fails is worth a record.
         if !holds { Issue.record("\(what): \(bytes.map { String($0, radix: 16) })") }
     }
-    let explanation = PacketExplanation(vp8PayloadTypes: Set((0..<128).compactMap { PayloadType($0) }))
-    let line = explanation.explain(bytes.span.bytes)
-    check(!line.isEmpty && !line.utf8.contains { $0 < 0x20 || $0 == 0x7F }, "explained in one line")
+    for format in VideoPayloadFormats.explained {
+        let formats = (0..<128).compactMap { PayloadType($0) }.map { ($0, format) }
+        let line = PacketExplanation(formats: Dictionary(uniqueKeysWithValues: formats)).explain(bytes.span.bytes)
+        check(!line.isEmpty && !line.utf8.contains { $0 < 0x20 || $0 == 0x7F }, "explained in one line")
+    }
     var map = HeaderExtensionMap()
     for (index, kind) in HeaderExtensionKind.allCases.enumerated() { map[kind] = UInt8(index + 1) }
     if let header = try? RTPHeader(parsing: bytes.span.bytes) {

@@ -2,11 +2,37 @@ import RTCShareWireFormat
 
 /// Describes a packet in one line, for people who inspect a recording.
 package struct PacketExplanation: Sendable {
-    /// The payload types whose VP8 descriptor is also described.
-    package var vp8PayloadTypes: Set<PayloadType>
+    /// The payload formats of payload types whose payloads are also described.
+    package var formats: [PayloadType: any VideoPayloadFormat]
 
-    package init(vp8PayloadTypes: Set<PayloadType> = []) {
-        self.vp8PayloadTypes = vp8PayloadTypes
+    package init(formats: [PayloadType: any VideoPayloadFormat] = [:]) {
+        self.formats = formats
+    }
+
+    /// Creates the explanation of decrypted packets whose description is unknown.
+    ///
+    /// Each dynamic payload type has the payload format of which most packets begin a readable key frame. Types of
+    /// which none does have the first format, unless they are in the second range (RFC 5761 §4), which is used less.
+    package init(
+        guessingFormatsOf packets: [[UInt8]], among formats: [any VideoPayloadFormat] = VideoPayloadFormats.explained
+    ) {
+        self.init()
+        var keyFrameCounts: [PayloadType: [Int]] = [:]
+        for packet in packets where DatagramKind(packet.span.bytes) == .rtp {
+            guard let header = try? RTPHeader(parsing: packet.span.bytes), !header.payloadRange.isEmpty,
+                (96...127).contains(header.payloadType.rawValue) || (35...63).contains(header.payloadType.rawValue)
+            else { continue }
+            let payload = header.payload(of: packet.span.bytes)
+            for (index, format) in formats.enumerated() {
+                guard (try? format.read(payload))?.content.startsKeyFrame == true, (try? format.explain(payload)) != nil
+                else { continue }
+                keyFrameCounts[header.payloadType, default: formats.map { _ in 0 }][index] += 1
+            }
+        }
+        for type in (96...127).compactMap({ PayloadType($0) }) { self.formats[type] = formats.first }
+        for (type, counts) in keyFrameCounts {
+            self.formats[type] = zip(formats, counts).max { $0.1 < $1.1 }?.0
+        }
     }
 
     /// Returns one line, without a line end, about a decrypted packet.
@@ -40,30 +66,17 @@ package struct PacketExplanation: Sendable {
         if !ids.isEmpty { parts.append("extensions=\(ids.joined(separator: "+"))") }
         if header.paddingByteCount > 0 { parts.append("padding=\(header.paddingByteCount)") }
         parts.append("payload=\(header.payloadRange.count)")
-        if vp8PayloadTypes.contains(header.payloadType), !header.payloadRange.isEmpty {
-            parts.append(Self.explainVP8(header.payload(of: packet)))
+        if let format = formats[header.payloadType], !header.payloadRange.isEmpty {
+            parts.append(Self.explain(header.payload(of: packet), in: format))
         }
         return parts.joined(separator: " ")
     }
 
-    private static func explainVP8(_ payload: RawSpan) -> String {
+    private static func explain(_ payload: RawSpan, in format: any VideoPayloadFormat) -> String {
         do throws(RTPError) {
-            let (descriptor, count) = try VP8PayloadDescriptor.parse(payload)
-            var parts = ["VP8 S=\(descriptor.startsPartition ? 1 : 0) PID=\(descriptor.partitionIndex)"]
-            if descriptor.isNonReference { parts.append("N=1") }
-            if let id = descriptor.pictureID { parts.append("picture=\(id.value)") }
-            if let index = descriptor.temporalLevelZeroIndex { parts.append("TL0PICIDX=\(index)") }
-            if let layer = descriptor.temporalLayer {
-                parts.append("TID=\(layer.index) Y=\(layer.dependsOnBaseOnly ? 1 : 0)")
-            }
-            if let index = descriptor.keyFrameIndex { parts.append("KEYIDX=\(index)") }
-            if descriptor.startsFrame {
-                let frame = try VP8FrameHeader(parsing: payload.extracting(count..<payload.byteCount))
-                parts.append(frame.isKeyFrame ? "key frame \(frame.width)x\(frame.height)" : "frame")
-            }
-            return parts.joined(separator: " ")
+            return "\(format.encodingName) \(try format.explain(payload))"
         } catch {
-            return "VP8 not readable: \(error)"
+            return "\(format.encodingName) not readable: \(error)"
         }
     }
 

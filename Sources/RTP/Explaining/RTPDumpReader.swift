@@ -43,6 +43,14 @@ package struct RTPDumpReader: Sendable {
     /// The maximum number of bytes in the first line.
     private static let maximumLineByteCount = 256
 
+    /// Returns the packets from here to the end of the file, or to the first unreadable one.
+    package func readablePackets() -> [RTPDumpPacket] {
+        var reader = self
+        var packets: [RTPDumpPacket] = []
+        while let packet = try? reader.next() { packets.append(packet) }
+        return packets
+    }
+
     /// Returns the next packet; nil at the end of the file.
     package mutating func next() throws(RTPError) -> RTPDumpPacket? {
         guard offset < bytes.count else { return nil }

@@ -14,6 +14,8 @@ package enum HeaderExtensionKind: UInt8, CaseIterable, Sendable {
     case videoContentType
     /// The audio level of a packet (RFC 6464).
     case audioLevel
+    /// The dependency descriptor of a video frame (AV1 RTP, appendix A).
+    case dependencyDescriptor
 
     /// The URI in `a=extmap`.
     package var uri: String {
@@ -26,6 +28,8 @@ package enum HeaderExtensionKind: UInt8, CaseIterable, Sendable {
         case .playoutDelay: "http://www.webrtc.org/experiments/rtp-hdrext/playout-delay"
         case .videoContentType: "http://www.webrtc.org/experiments/rtp-hdrext/video-content-type"
         case .audioLevel: "urn:ietf:params:rtp-hdrext:ssrc-audio-level"
+        case .dependencyDescriptor:
+            "https://aomediacodec.github.io/av1-rtp-spec/#dependency-descriptor-rtp-header-extension"
         }
     }
 
@@ -44,7 +48,8 @@ package enum HeaderExtensionKind: UInt8, CaseIterable, Sendable {
 ///
 /// An id is 1 to 14, or up to 255 if the two-byte form is used. 15 is never assigned (RFC 8285 §4.2).
 package struct HeaderExtensionMap: Hashable, Sendable {
-    /// One byte for each kind, zero for a kind that is not in use, so that a lookup neither hashes nor allocates.
+    /// One byte for each of at most eight kinds, zero for a kind that is not in use, so that a lookup neither hashes
+    /// nor allocates.
     private var ids: UInt64 = 0
 
     /// Creates a map without ids.

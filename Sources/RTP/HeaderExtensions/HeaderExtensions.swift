@@ -16,6 +16,8 @@ package struct HeaderExtensions: Hashable, Sendable {
     package var videoContentType: VideoContentType?
     /// The audio level of the packet.
     package var audioLevel: AudioLevel?
+    /// The dependency descriptor of the frame.
+    package var dependencyDescriptor: DependencyDescriptor?
 
     package init() {}
 
@@ -51,6 +53,8 @@ package struct HeaderExtensions: Hashable, Sendable {
                 videoContentType = VideoContentType(rawValue: try reader.readUInt8() & 1)
             case (.audioLevel, 1):
                 audioLevel = AudioLevel(rawValue: try reader.readUInt8())
+            case (.dependencyDescriptor, 3...):
+                dependencyDescriptor = try DependencyDescriptor(&reader)
             default:
                 break
             }

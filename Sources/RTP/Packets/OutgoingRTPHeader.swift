@@ -77,6 +77,9 @@ private struct ExtensionBlock {
         if extensions.playoutDelay != nil { add(.playoutDelay, byteCount: 3, to: &elements) }
         if extensions.videoContentType != nil { add(.videoContentType, byteCount: 1, to: &elements) }
         if extensions.audioLevel != nil { add(.audioLevel, byteCount: 1, to: &elements) }
+        if let descriptor = extensions.dependencyDescriptor {
+            add(.dependencyDescriptor, byteCount: descriptor.byteCount, to: &elements)
+        }
         elementByteCount += elements * (isTwoByte ? 2 : 1)
     }
 
@@ -116,6 +119,11 @@ private struct ExtensionBlock {
         }
         if let level = extensions.audioLevel, try begin(.audioLevel, byteCount: 1, in: &writer) {
             try writer.write(level.rawValue)
+        }
+        if let descriptor = extensions.dependencyDescriptor,
+            try begin(.dependencyDescriptor, byteCount: descriptor.byteCount, in: &writer)
+        {
+            try descriptor.write(to: &writer)
         }
     }
 

@@ -27,6 +27,14 @@ package struct PacketContent: Sendable {
         self.temporalLayer = temporalLayer
         self.isNonReference = isNonReference
     }
+
+    /// Adds what the packet's dependency descriptor tells. Without it, a packet in the middle of a frame that begins
+    /// with a unit can't be told from the first.
+    package mutating func add(_ descriptor: DependencyDescriptor) {
+        pictureID = PictureNumber(descriptor.number.rawValue, width: 16)
+        startsFrame = startsFrame && descriptor.startsFrame
+        startsKeyFrame = startsKeyFrame && descriptor.startsFrame
+    }
 }
 
 /// The number of a frame on the wire, of a width that the payload format defines.

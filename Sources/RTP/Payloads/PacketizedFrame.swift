@@ -25,6 +25,7 @@ package final class PacketizedFrame: Sendable {
     package let stream: Int
 
     private let cut: FrameCut
+    private let hasDependencyDescriptor: Bool
     /// The capture time on a media clock that is at zero at time zero.
     private let timestamp: RTPTimestamp
 
@@ -33,11 +34,11 @@ package final class PacketizedFrame: Sendable {
     /// Corrections of such packets fit into the 1232 bytes that IPv6 leaves for UDP on every path (RFC 8200 §5).
     package static let maximumPayloadByteCount = 1200 - 36 - 2 - 1 - 16
 
-    /// Splits a frame into payloads, none larger than `maximumPayloadByteCount`.
+    /// Splits a frame into payloads, none larger than `maximumPayloadByteCount`; nil for what every path carries.
     package init(
         _ bytes: [UInt8], format: any VideoPayloadFormat, number: FrameNumber, isKeyFrame: Bool, captureTime: Duration,
         width: Int, height: Int, quarterTurns: Int = 0, stream: Int = 0,
-        maximumPayloadByteCount: Int = PacketizedFrame.maximumPayloadByteCount
+        maximumPayloadByteCount: Int? = nil
     ) {
         self.bytes = bytes
         self.format = format
@@ -48,7 +49,10 @@ package final class PacketizedFrame: Sendable {
         self.height = height
         self.quarterTurns = quarterTurns & 3
         self.stream = stream
-        cut = format.cut(bytes, number: number, limit: maximumPayloadByteCount)
+        hasDependencyDescriptor = format.usesDependencyDescriptor
+        // In a key frame's first packet the descriptor lengthens the other extensions by twelve bytes.
+        let limit = Self.maximumPayloadByteCount - (hasDependencyDescriptor ? 12 : 0)
+        cut = format.cut(bytes, number: number, limit: maximumPayloadByteCount ?? limit)
         timestamp = RTPTimestamp(mediaTime: captureTime, clockRate: Self.clockRate, offset: RTPTimestamp(0))
     }
 
@@ -81,6 +85,18 @@ package final class PacketizedFrame: Sendable {
         let data = cut.data
         let bytes = data.span.extracting(piece.range)
         try writer.write(bytes.bytes)
+    }
+
+    /// Returns the dependency descriptor of a payload's packet for a peer that knows the frame under a number; nil if
+    /// the format has none.
+    package func dependencyDescriptor(at index: Int, number: FrameNumber) -> DependencyDescriptor? {
+        guard hasDependencyDescriptor else { return nil }
+        let startsFrame = index <= 0
+        return DependencyDescriptor(
+            startsFrame: startsFrame, endsFrame: isLastFragment(index),
+            template: isKeyFrame ? DependencyDescriptor.keyFrameTemplate : DependencyDescriptor.deltaFrameTemplate,
+            number: number,
+            structure: isKeyFrame && startsFrame ? .init(width: width, height: height) : nil)
     }
 
     /// Returns the RTP timestamp of the frame for a peer whose 90 kHz clock is at `offset` at time zero.

@@ -7,6 +7,9 @@ package protocol VideoPayloadFormat: AnyObject, Sendable {
     /// The name of the encoding in descriptions (`a=rtpmap`).
     var encodingName: String { get }
 
+    /// Whether packets have the dependency descriptor extension, if the peer accepts it. By default they don't.
+    var usesDependencyDescriptor: Bool { get }
+
     /// Divides an encoded frame into at least one payload, none larger than `limit`. If that is too small for a prefix
     /// and one byte, payloads have this size.
     func cut(_ frame: [UInt8], number: FrameNumber, limit: Int) -> FrameCut
@@ -23,10 +26,21 @@ package protocol VideoPayloadFormat: AnyObject, Sendable {
 
     /// Reads the header of an encoded frame.
     func header(of frame: RawSpan) throws(RTPError) -> VideoFrameHeader
+
+    /// Describes a payload in a part of a line, for people who inspect a recording. By default that is its part in the
+    /// frames.
+    func explain(_ payload: RawSpan) throws(RTPError) -> String
 }
 
 extension VideoPayloadFormat {
+    package var usesDependencyDescriptor: Bool { false }
+
     package func setNumber(_ number: FrameNumber, in prefix: inout PayloadPrefix) {}
+
+    package func explain(_ payload: RawSpan) throws(RTPError) -> String {
+        let content = try read(payload).content
+        return content.startsKeyFrame ? "key frame" : content.startsFrame ? "frame" : "fragment"
+    }
 }
 
 /// An encoded frame that is divided into payloads.

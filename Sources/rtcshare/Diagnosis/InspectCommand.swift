@@ -86,7 +86,7 @@ struct InspectCommand: AsyncParsableCommand {
 
     private func explainDump(_ bytes: [UInt8]) throws {
         var reader = try RTPDumpReader(bytes)
-        let explanation = PacketExplanation(vp8PayloadTypes: Set((96...127).map { PayloadType(masking: $0) }))
+        let explanation = PacketExplanation(guessingFormatsOf: reader.readablePackets().map(\.bytes))
         while let packet = try reader.next() {
             let line = explanation.explain(packet.bytes.span.bytes)
             if json {

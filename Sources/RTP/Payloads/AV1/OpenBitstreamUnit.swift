@@ -20,16 +20,26 @@ package struct OpenBitstreamUnit: Hashable, Sendable {
     /// The bytes after the header and the size.
     package let payload: Range<Int>
 
+    /// The flag of a size after the header, in the header's first byte.
+    static let sizeFlag: UInt8 = 0x02
+
+    /// Returns the number of bytes of a header without the size, from its first byte.
+    static func headerByteCount(_ first: UInt8) -> Int { first & 0x04 == 0 ? 1 : 2 }
+
+    /// Returns the type of the unit whose header begins at an offset; nil for a reserved one.
+    static func kind(of bytes: RawSpan, at offset: Int) -> Kind? {
+        Kind(rawValue: bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self) >> 3 & 0x0F)
+    }
+
     /// Reads the unit that begins at `position`; nil at the end of the frame.
     package static func next(in frame: RawSpan, at position: Int) throws(RTPError) -> OpenBitstreamUnit? {
         guard position < frame.byteCount else { return nil }
         let header = frame.unsafeLoad(fromByteOffset: position, as: UInt8.self)
         guard header & 0x80 == 0 else { throw .invalid(.openBitstreamUnit, offset: position) }
-        let (hasExtension, hasSize) = (header & 0x04 != 0, header & 0x02 != 0)
-        let start = position + (hasExtension ? 2 : 1)
+        let start = position + headerByteCount(header)
         guard start <= frame.byteCount else { throw .truncated(.openBitstreamUnit, offset: position) }
         var payload = start..<frame.byteCount
-        if hasSize {
+        if header & sizeFlag != 0 {
             let size = try LEB128.read(frame, at: start, .openBitstreamUnit)
             guard size.value <= UInt64(frame.byteCount - size.end) else {
                 throw .truncated(.openBitstreamUnit, offset: position)
@@ -37,23 +47,6 @@ package struct OpenBitstreamUnit: Hashable, Sendable {
             payload = size.end..<size.end + Int(size.value)
         }
         return OpenBitstreamUnit(
-            kind: Kind(rawValue: header >> 3 & 0x0F), bytes: position..<payload.upperBound, payload: payload)
-    }
-}
-
-/// A number of up to 56 bits in bytes of seven bits, the lowest first: `leb128()` (AV1 §4.10.5).
-enum LEB128 {
-    /// Reads the number at `position`, and returns the end of its bytes.
-    static func read(
-        _ bytes: RawSpan, at position: Int, _ field: RTPField
-    ) throws(RTPError) -> (value: UInt64, end: Int) {
-        var value: UInt64 = 0
-        for index in 0..<8 {
-            guard position + index < bytes.byteCount else { throw .truncated(field, offset: position) }
-            let byte = bytes.unsafeLoad(fromByteOffset: position + index, as: UInt8.self)
-            value |= UInt64(byte & 0x7F) << UInt64(7 * index)
-            if byte & 0x80 == 0 { return (value, position + index + 1) }
-        }
-        throw .invalid(field, offset: position)
+            kind: kind(of: frame, at: position), bytes: position..<payload.upperBound, payload: payload)
     }
 }

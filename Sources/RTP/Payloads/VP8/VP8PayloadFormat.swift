@@ -52,6 +52,23 @@ package final class VP8PayloadFormat: VideoPayloadFormat {
         let header = try VP8FrameHeader(parsing: frame)
         return VideoFrameHeader(isKeyFrame: header.isKeyFrame, width: header.width, height: header.height)
     }
+
+    package func explain(_ payload: RawSpan) throws(RTPError) -> String {
+        let (descriptor, count) = try VP8PayloadDescriptor.parse(payload)
+        var parts = ["S=\(descriptor.startsPartition ? 1 : 0) PID=\(descriptor.partitionIndex)"]
+        if descriptor.isNonReference { parts.append("N=1") }
+        if let id = descriptor.pictureID { parts.append("picture=\(id.value)") }
+        if let index = descriptor.temporalLevelZeroIndex { parts.append("TL0PICIDX=\(index)") }
+        if let layer = descriptor.temporalLayer {
+            parts.append("TID=\(layer.index) Y=\(layer.dependsOnBaseOnly ? 1 : 0)")
+        }
+        if let index = descriptor.keyFrameIndex { parts.append("KEYIDX=\(index)") }
+        if descriptor.startsFrame {
+            let frame = try VP8FrameHeader(parsing: payload.extracting(count..<payload.byteCount))
+            parts.append(frame.isKeyFrame ? "key frame \(frame.width)x\(frame.height)" : "frame")
+        }
+        return parts.joined(separator: " ")
+    }
 }
 
 extension VideoPayloadFormat where Self == VP8PayloadFormat {

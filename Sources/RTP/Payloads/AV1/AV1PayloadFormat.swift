@@ -1,0 +1,180 @@
+/// The RTP payload format of AV1 (RTP Payload Format For AV1, version 1.0).
+///
+/// A payload consists of an aggregation header and OBU elements: whole OBUs, or fragments. The pieces of
+/// ``VideoPayloadFormat/join(_:)`` are whole payloads, since their aggregation headers tell the elements apart.
+package final class AV1PayloadFormat: VideoPayloadFormat {
+    fileprivate static let shared = AV1PayloadFormat()
+
+    /// The maximum number of OBUs of a received frame, and of elements of a packet.
+    static let maximumUnitCount = 64
+    /// The maximum number of bytes of a received frame.
+    static let maximumByteCount = 8 << 20
+
+    package let encodingName = "AV1"
+    package let usesDependencyDescriptor = true
+
+    private init() {}
+
+    /// Units without a size in their header follow each other in groups: a group is cut into payloads of nearly equal
+    /// size, the first of which has all its units but the last.
+    package func cut(_ frame: [UInt8], number: FrameNumber, limit: Int) -> FrameCut {
+        let units = Self.sentUnits(of: frame)
+        let startsSequence =
+            units.first?.kind == .sequenceHeader && (try? AV1FrameHeader(parsing: frame.span.bytes))?.isKeyFrame == true
+        let room = max(1, limit - 1)
+        var data: [UInt8] = []
+        data.reserveCapacity(frame.count)
+        var groups: [(range: Range<Int>, unitCount: Int)] = []
+        var rest = units[...]
+        repeat {
+            let group = rest.prefix(Self.groupCount(rest, of: frame, room: room))
+            let start = data.count
+            for unit in group.dropLast() {
+                LEB128.append(unit.elementByteCount(in: frame), to: &data)
+                unit.appendElement(of: frame, to: &data)
+            }
+            group.last?.appendElement(of: frame, to: &data)
+            groups.append((start..<data.count, max(1, group.count)))
+            rest = rest.dropFirst(group.count)
+        } while !rest.isEmpty
+        var cut = FrameCut(data)
+        for (index, group) in groups.enumerated() {
+            cut.append(group.range, room: room) { piece, count in
+                AV1AggregationHeader(
+                    continuesUnit: piece > 0, isContinued: piece < count - 1,
+                    elementCount: piece == 0 ? group.unitCount : 1,
+                    startsSequence: startsSequence && index == 0 && piece == 0
+                ).prefix
+            }
+        }
+        return cut
+    }
+
+    /// Returns the units to send. Those after an unreadable one are left out.
+    private static func sentUnits(of frame: [UInt8]) -> [OpenBitstreamUnit] {
+        var units: [OpenBitstreamUnit] = []
+        var position = 0
+        while let unit = try? OpenBitstreamUnit.next(in: frame.span.bytes, at: position) {
+            if !unit.isOmittedInRTP { units.append(unit) }
+            position = unit.bytes.upperBound
+        }
+        return units
+    }
+
+    /// Returns the number of units in the next group: as many as the aggregation header can count, if the first of the
+    /// group's equal payloads then has room for all but the last unit, and for the beginning of that.
+    private static func groupCount(_ units: ArraySlice<OpenBitstreamUnit>, of frame: [UInt8], room: Int) -> Int {
+        for count in [3, 2] where units.count >= count {
+            let sizes = units.prefix(count).map { $0.elementByteCount(in: frame) }
+            let whole = sizes.dropLast().reduce(0) { $0 + LEB128.byteCount(of: $1) + $1 }
+            let total = whole + (sizes.last ?? 0)
+            let payloadCount = (total + room - 1) / room
+            if whole < (total + payloadCount - 1) / payloadCount { return count }
+        }
+        return min(1, units.count)
+    }
+
+    package func read(_ payload: RawSpan) throws(RTPError) -> (content: PacketContent, piece: Range<Int>) {
+        let header = try AV1AggregationHeader(parsing: payload)
+        var (position, index) = (1, 0)
+        var hasUnit = false
+        // Of the first unit, nil for a reserved type.
+        var kind: OpenBitstreamUnit.Kind?
+        while let element = try header.element(index, in: payload, at: position)?.range {
+            if !hasUnit, !element.isEmpty, index > 0 || !header.continuesUnit {
+                kind = OpenBitstreamUnit.kind(of: payload, at: element.lowerBound)
+                hasUnit = kind != .temporalDelimiter
+            }
+            position = element.upperBound
+            index += 1
+        }
+        // Without a unit, a packet begins with an empty fragment, or has a temporal delimiter.
+        let startsFrame = !header.continuesUnit && (!hasUnit || kind?.canStartFrame == true)
+        let content = PacketContent(
+            format: self, startsFrame: startsFrame,
+            startsKeyFrame: startsFrame && header.startsSequence && (!hasUnit || kind == .sequenceHeader))
+        return (content, 0..<payload.byteCount)
+    }
+
+    /// Returns the units of the elements, each with its size.
+    package func join(_ pieces: [[UInt8]]) throws(RTPError) -> [UInt8] {
+        let byteCount = pieces.reduce(0) { $0 + $1.count }
+        guard byteCount <= Self.maximumByteCount else {
+            throw .tooMany(.frameBytes, limit: Self.maximumByteCount, offset: Self.maximumByteCount)
+        }
+        var frame: [UInt8] = []
+        frame.reserveCapacity(byteCount + 8)
+        var unitCount = 0
+        // The place of a unit of which only fragments were read.
+        var open: Int?
+        for piece in pieces {
+            let payload = piece.span.bytes
+            let header = try AV1AggregationHeader(parsing: payload)
+            guard header.continuesUnit == (open != nil) else { throw .invalid(.aggregationHeader, offset: frame.count) }
+            var (position, index) = (1, 0)
+            while let (element, isLast) = try header.element(index, in: payload, at: position) {
+                let start = open ?? frame.count
+                open = start
+                frame += piece[element]
+                position = element.upperBound
+                index += 1
+                if isLast, header.isContinued { break }
+                try Self.close(&frame, from: start)
+                open = nil
+                unitCount += start < frame.count ? 1 : 0
+                guard unitCount <= Self.maximumUnitCount else {
+                    throw .tooMany(.openBitstreamUnit, limit: Self.maximumUnitCount, offset: start)
+                }
+            }
+        }
+        guard open == nil, !frame.isEmpty else { throw .truncated(.openBitstreamUnit, offset: open ?? 0) }
+        return frame
+    }
+
+    /// Completes the unit at the end of a frame with its size, or removes it if decoders must not receive it.
+    private static func close(_ frame: inout [UInt8], from start: Int) throws(RTPError) {
+        guard let unit = try OpenBitstreamUnit.next(in: frame.span.bytes, at: start) else { return }
+        guard unit.bytes.upperBound == frame.count else { throw .invalid(.openBitstreamUnit, offset: start) }
+        if unit.isOmittedInRTP {
+            frame.removeLast(frame.count - start)
+        } else if frame[start] & OpenBitstreamUnit.sizeFlag == 0 {
+            frame[start] |= OpenBitstreamUnit.sizeFlag
+            frame.insert(contentsOf: LEB128.bytes(of: unit.payload.count), at: unit.payload.lowerBound)
+        }
+    }
+
+    package func header(of frame: RawSpan) throws(RTPError) -> VideoFrameHeader {
+        let header = try AV1FrameHeader(parsing: frame)
+        return VideoFrameHeader(isKeyFrame: header.isKeyFrame, width: header.width, height: header.height)
+    }
+}
+
+extension VideoPayloadFormat where Self == AV1PayloadFormat {
+    /// The RTP payload format of AV1.
+    package static var av1: AV1PayloadFormat { .shared }
+}
+
+extension OpenBitstreamUnit {
+    /// Whether senders leave the unit out, and receivers ignore it (AV1 RTP §5). Padding is for constant bitrates.
+    fileprivate var isOmittedInRTP: Bool { kind == .temporalDelimiter || kind == .tileList || kind == .padding }
+
+    /// Returns the number of bytes without the size in the header.
+    fileprivate func elementByteCount(in frame: [UInt8]) -> Int {
+        Self.headerByteCount(frame[bytes.lowerBound]) + payload.count
+    }
+
+    /// Appends the unit without the size in its header.
+    fileprivate func appendElement(of frame: [UInt8], to data: inout [UInt8]) {
+        let header = bytes.prefix(Self.headerByteCount(frame[bytes.lowerBound]))
+        data.append(frame[header.lowerBound] & ~Self.sizeFlag)
+        data += frame[header.dropFirst()]
+        data += frame[payload]
+    }
+}
+
+extension OpenBitstreamUnit.Kind {
+    /// Whether a frame can begin with such a unit.
+    fileprivate var canStartFrame: Bool {
+        self == .sequenceHeader || self == .metadata || self == .frame || self == .frameHeader
+    }
+}
