@@ -264,8 +264,8 @@ let package = Package(
         tests(
             "PeerConnectionTests",
             [
-                "CProcess", "CongestionControl", "ICE", "NetworkSimulation", "PeerConnection", "RTP", "SDP",
-                "SecureTransport", "WireFormat",
+                "CProcess", "CongestionControl", "ICE", "Media", "NetworkSimulation", "PeerConnection", "RTP", "SDP",
+                "SecureTransport", "VideoCoding", "WireFormat",
             ]),
         tests(
             "TransportTests",

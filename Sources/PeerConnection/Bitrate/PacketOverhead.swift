@@ -13,7 +13,7 @@ struct PacketOverhead {
     /// The bytes of extensions: a profile's four bytes, absolute send time and transport-wide sequence number, with
     /// padding.
     private static let extensionBytes = 12
-    /// The bytes that a payload format writes before a piece of a frame, at most.
+    /// The bytes that a payload format writes before a piece of a frame, at most, or has in the dependency descriptor.
     private static let prefixBytes = 6
     /// The payload of a full video packet, in bits.
     private static let fullPayloadBits = 1140.0 * 8

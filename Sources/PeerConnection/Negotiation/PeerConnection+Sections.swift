@@ -46,10 +46,11 @@ extension PeerConnection {
         guard receivingSections.count < Self.maximumMedia else { throw .tooManyMedia(limit: Self.maximumMedia) }
         let known = (negotiated?.sections.compactMap(\.mid) ?? []) + receivingSections.map(\.mid)
         let mid = identity.drawMid(avoiding: known, random: &random)
+        let codecs = isVideo ? videoCodecs : [.opusReceived]
         receivingSections.append(
             OfferedSection(
-                mid: mid, codecs: isVideo ? videoCodecs : [.opusReceived],
-                extensions: isVideo ? OfferedSection.videoExtensions : OfferedSection.audioExtensions,
+                mid: mid, codecs: codecs,
+                extensions: isVideo ? OfferedSection.videoExtensions(of: codecs) : OfferedSection.audioExtensions,
                 direction: .receiveOnly, source: nil, isSlides: false))
     }
 

@@ -107,7 +107,7 @@ struct InboundMedia: Sendable {
         let payload = header.payload(of: packet)
         let isMedia = header.source == source && payload.byteCount > 0 && isMediaPayloadType(header.payloadType)
         activity.receivePacket(isMedia: isMedia, now: now)
-        video?.receive(header, orientation: extensions.videoOrientation, in: packet, now: now)
+        video?.receive(header, extensions: extensions, in: packet, now: now)
         audio?.receive(header, level: extensions.audioLevel, payload: payload, now: now)
         return true
     }

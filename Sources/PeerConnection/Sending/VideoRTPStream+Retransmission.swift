@@ -98,6 +98,7 @@ extension VideoRTPStream {
         extensions.videoOrientation = first.videoOrientation
         extensions.videoContentType = first.videoContentType
         extensions.playoutDelay = first.playoutDelay
+        extensions.dependencyDescriptor = packet.dependencyDescriptor
         let header = OutgoingRTPHeader(
             marker: packet.frame.isLastFragment(packet.fragment), payloadType: retransmission.payloadType,
             sequenceNumber: retransmissionSequenceNumber,

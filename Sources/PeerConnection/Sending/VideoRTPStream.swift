@@ -49,7 +49,12 @@ struct VideoRTPStream {
 
         var fragment: Int { Int(fragmentIndex) }
 
-        /// The extensions of the first transmission. Without RTX a retransmission has the same sequence number, which
+        /// The dependency descriptor, which follows from the frame and its number.
+        var dependencyDescriptor: DependencyDescriptor? {
+            frame.dependencyDescriptor(at: fragment, number: number)
+        }
+
+        /// The extensions of the first transmission, without the dependency descriptor. Without RTX a retransmission has the same sequence number, which
         /// SRTP allows only for identical bytes (RFC 3711 §9.1).
         var extensions: HeaderExtensions {
             if let rest { return rest.extensions }
@@ -218,7 +223,9 @@ struct VideoRTPStream {
     private func header(
         of packet: SentPacket, _ extensions: HeaderExtensions, payloadType: PayloadType, sequenceNumber: SequenceNumber
     ) -> OutgoingRTPHeader {
-        OutgoingRTPHeader(
+        var extensions = extensions
+        extensions.dependencyDescriptor = packet.dependencyDescriptor
+        return OutgoingRTPHeader(
             marker: packet.frame.isLastFragment(packet.fragment), payloadType: payloadType,
             sequenceNumber: sequenceNumber, timestamp: packet.frame.timestamp(offset: stream.timestampOffset),
             source: stream.source, extensions: extensions)

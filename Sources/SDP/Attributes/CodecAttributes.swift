@@ -132,6 +132,9 @@ package enum HeaderExtensionURI: String, Hashable, Sendable, CaseIterable {
     case videoContentType = "http://www.webrtc.org/experiments/rtp-hdrext/video-content-type"
     /// The audio level of the packet (RFC 6464).
     case audioLevel = "urn:ietf:params:rtp-hdrext:ssrc-audio-level"
+    /// The number of a frame and the frames that it depends on (AV1 RTP, appendix A).
+    case dependencyDescriptor =
+        "https://aomediacodec.github.io/av1-rtp-spec/#dependency-descriptor-rtp-header-extension"
 }
 
 /// `a=extmap`: the number of a header extension (RFC 8285 §8).

@@ -199,6 +199,7 @@ struct ExplanationContext {
         case .playoutDelay: "playout delay"
         case .videoContentType: "whether the video is of a screen"
         case .audioLevel: "loudness"
+        case .dependencyDescriptor: "dependencies between frames"
         }
     }
 

@@ -15,6 +15,8 @@ package struct NegotiableCodec: Hashable, Sendable {
     package var rtxPayloadType: UInt8?
     /// The offered payload types of forward error correction; nil for none.
     package var forwardErrorCorrection: ForwardErrorCorrectionFormats?
+    /// Whether packets have the dependency descriptor extension, if the peer accepts it.
+    package var usesDependencyDescriptor = false
 
     package init(
         kind: String, map: RTPMapAttribute, formatParameters: String? = nil, feedback: [FeedbackKind],
@@ -37,13 +39,15 @@ package struct NegotiableCodec: Hashable, Sendable {
     /// supports, retransmission and forward error correction.
     package static func video(_ formats: [any VideoPayloadFormat] = VideoPayloadFormats.all) -> [NegotiableCodec] {
         zip(stride(from: 96 as UInt8, to: 112, by: 2), formats).map { payloadType, format in
-            NegotiableCodec(
+            var codec = NegotiableCodec(
                 kind: "video",
                 map: RTPMapAttribute(
                     payloadType: payloadType, encodingName: format.encodingName,
                     clockRate: UInt32(PacketizedFrame.clockRate)),
                 feedback: videoFeedback, rtxPayloadType: payloadType + 1,
                 forwardErrorCorrection: ForwardErrorCorrectionFormats(red: 112, redRetransmission: 113, ulpfec: 114))
+            codec.usesDependencyDescriptor = format.usesDependencyDescriptor
+            return codec
         }
     }
 }

@@ -202,8 +202,10 @@ private struct Answering {
         }
         let (own, map) = choice.codecs[0]
         let correction = try correction(own, map, in: media, rtx: codecs[0].rtxPayloadType)
+        var supported = parameters.extensions
+        if !choice.codecs.contains(where: \.own.usesDependencyDescriptor) { supported.remove(.dependencyDescriptor) }
         var ids: [HeaderExtensionURI: UInt8] = [:]
-        for (uri, map) in try theirs.extensions(of: media) where parameters.extensions.contains(uri) {
+        for (uri, map) in try theirs.extensions(of: media) where supported.contains(uri) {
             // Ids from 4096 request a number for which the offer had no room (RFC 8285 §7). They can be omitted.
             let peer = map.direction ?? .sendReceive
             let direction = choice.direction

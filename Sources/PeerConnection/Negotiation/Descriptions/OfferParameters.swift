@@ -73,7 +73,7 @@ package struct AnswerParameters: Hashable, Sendable {
         codecs: [NegotiableCodec] = NegotiableCodec.video() + [.opusReceived],
         extensions: Set<HeaderExtensionURI> = [
             .mid, .transportWideSequenceNumber, .absoluteSendTime, .videoOrientation, .playoutDelay, .videoContentType,
-            .audioLevel,
+            .audioLevel, .dependencyDescriptor,
         ]
     ) {
         self.sessionID = sessionID

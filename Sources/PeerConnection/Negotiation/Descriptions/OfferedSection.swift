@@ -59,7 +59,7 @@ package struct OfferedSection: Hashable, Sendable {
         direction: DirectionAttribute = .sendOnly
     ) -> OfferedSection {
         OfferedSection(
-            mid: mid, codecs: codecs, extensions: videoExtensions, direction: direction, source: source,
+            mid: mid, codecs: codecs, extensions: videoExtensions(of: codecs), direction: direction, source: source,
             isSlides: isSlides)
     }
 
@@ -80,8 +80,14 @@ package struct OfferedSection: Hashable, Sendable {
         return section
     }
 
-    /// The header extensions of video, with their offered ids.
-    package static let videoExtensions: [ExtensionMapAttribute] = [
+    /// Returns the header extensions of video with these codecs, with their offered ids.
+    package static func videoExtensions(of codecs: [NegotiableCodec]) -> [ExtensionMapAttribute] {
+        guard codecs.contains(where: \.usesDependencyDescriptor) else { return videoExtensions }
+        return videoExtensions
+            + [ExtensionMapAttribute(id: 8, uri: HeaderExtensionURI.dependencyDescriptor.rawValue)]
+    }
+
+    private static let videoExtensions: [ExtensionMapAttribute] = [
         ExtensionMapAttribute(id: 1, uri: HeaderExtensionURI.mid.rawValue),
         ExtensionMapAttribute(id: 2, uri: HeaderExtensionURI.absoluteSendTime.rawValue),
         ExtensionMapAttribute(id: 3, uri: HeaderExtensionURI.transportWideSequenceNumber.rawValue),

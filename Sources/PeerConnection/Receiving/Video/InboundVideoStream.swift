@@ -125,10 +125,9 @@ package struct InboundVideoStream: Sendable {
         source == configuration.source || source == configuration.retransmissionSource
     }
 
-    /// Processes a packet of the stream or of its retransmissions, whose header was parsed from `packet`. `orientation`
-    /// is from its header extension.
+    /// Processes a packet of the stream or of its retransmissions, whose header was parsed from `packet`.
     package mutating func receive(
-        _ header: RTPHeader, orientation: VideoOrientation? = nil, in packet: RawSpan, now: Instant
+        _ header: RTPHeader, extensions: HeaderExtensions = HeaderExtensions(), in packet: RawSpan, now: Instant
     ) {
         let payload = header.payload(of: packet)
         counts.lastPacketReceivedTimestamp = now
@@ -139,11 +138,11 @@ package struct InboundVideoStream: Sendable {
         if header.source == configuration.source, let format = configuration.format(of: header.payloadType) {
             guard accept(header, payload: payload, now: now) else { return }
             assemble(
-                header.sequenceNumber, header: header, orientation: orientation, payload: payload, as: format, now: now)
+                header.sequenceNumber, header: header, extensions: extensions, payload: payload, as: format, now: now)
             return
         }
         if header.source == configuration.source, header.payloadType == configuration.forwardErrorCorrection?.red {
-            receiveRED(header, orientation: orientation, in: packet, now: now)
+            receiveRED(header, extensions: extensions, in: packet, now: now)
             return
         }
         switch retransmissions.content(source: header.source, payloadType: header.payloadType, payload: payload) {
@@ -161,10 +160,10 @@ package struct InboundVideoStream: Sendable {
             if original.payloadType == configuration.forwardErrorCorrection?.red {
                 // Corrections cover the packet's first transmission, whose header is not available here.
                 assembleRED(
-                    original.sequenceNumber, header: header, orientation: orientation, payload: content, now: now)
+                    original.sequenceNumber, header: header, extensions: extensions, payload: content, now: now)
             } else if let format = configuration.format(of: original.payloadType) {
                 assemble(
-                    original.sequenceNumber, header: header, orientation: orientation, payload: content, as: format,
+                    original.sequenceNumber, header: header, extensions: extensions, payload: content, as: format,
                     now: now)
             }
         }
@@ -249,11 +248,11 @@ package struct InboundVideoStream: Sendable {
     }
 
     private mutating func receiveRED(
-        _ header: RTPHeader, orientation: VideoOrientation?, in packet: RawSpan, now: Instant
+        _ header: RTPHeader, extensions: HeaderExtensions, in packet: RawSpan, now: Instant
     ) {
         let payload = header.payload(of: packet)
         guard accept(header, payload: payload, now: now) else { return }
-        assembleRED(header.sequenceNumber, header: header, orientation: orientation, payload: payload, now: now)
+        assembleRED(header.sequenceNumber, header: header, extensions: extensions, payload: payload, now: now)
         guard let type = try? REDPayload.blockPayloadType(of: payload) else { return }
         if decoder == nil { decoder = ULPFECDecoder(source: configuration.source) }
         if configuration.format(of: type) != nil {
@@ -283,18 +282,18 @@ package struct InboundVideoStream: Sendable {
         recordArrival(header.sequenceNumber, now: now)
         assemble(
             header.sequenceNumber, header: header,
-            orientation: HeaderExtensions(header, in: packet, map: configuration.extensions).videoOrientation,
+            extensions: HeaderExtensions(header, in: packet, map: configuration.extensions),
             payload: header.payload(of: packet), as: format, now: now)
     }
 
     /// Processes the block of a RED packet. For a correction, it records that the packet's number is not missing.
     private mutating func assembleRED(
-        _ number: SequenceNumber, header: RTPHeader, orientation: VideoOrientation?, payload: RawSpan, now: Instant
+        _ number: SequenceNumber, header: RTPHeader, extensions: HeaderExtensions, payload: RawSpan, now: Instant
     ) {
         let type = try? REDPayload.blockPayloadType(of: payload)
         if let type, let format = configuration.format(of: type) {
             let block = payload.extracting(REDPayload.headerByteCount..<payload.byteCount)
-            assemble(number, header: header, orientation: orientation, payload: block, as: format, now: now)
+            assemble(number, header: header, extensions: extensions, payload: block, as: format, now: now)
         } else if payload.byteCount == 0 || type == configuration.forwardErrorCorrection?.ulpfec {
             assembler.insertPadding(number, timestamp: header.timestamp, now: now)
             forgetUseless()
@@ -334,7 +333,7 @@ package struct InboundVideoStream: Sendable {
     }
 
     private mutating func assemble(
-        _ number: SequenceNumber, header: RTPHeader, orientation: VideoOrientation?, payload: RawSpan,
+        _ number: SequenceNumber, header: RTPHeader, extensions: HeaderExtensions, payload: RawSpan,
         as format: any VideoPayloadFormat, now: Instant
     ) {
         defer { forgetUseless() }
@@ -343,10 +342,13 @@ package struct InboundVideoStream: Sendable {
             return
         }
         do {
-            let (content, piece) = try format.read(payload)
+            var (content, piece) = try format.read(payload)
+            if format.usesDependencyDescriptor, let descriptor = extensions.dependencyDescriptor {
+                content.add(descriptor)
+            }
             assembler.insert(
                 number, timestamp: header.timestamp, marker: header.marker, content: content,
-                piece: [UInt8](payload.extracting(piece)), orientation: orientation, now: now)
+                piece: [UInt8](payload.extracting(piece)), orientation: extensions.videoOrientation, now: now)
         } catch {
             counts.packetsRejected += 1
         }
