@@ -19,10 +19,13 @@ protocol FuzzTarget: SendableMetatype {
 /// All of them, by the names that `.ci/fuzz` takes.
 private let targets: [String: any FuzzTarget.Type] = [
     "audio-jitter-buffer": AudioJitterBufferTarget.self,
+    "av1-headers": AV1HeadersTarget.self,
+    "av1-payload": AV1PayloadTarget.self,
     "broadcast-reader": BroadcastReaderTarget.self,
     "call": CallTarget.self,
     "camera-parameter": CameraParameterTarget.self,
     "control": ControlTarget.self,
+    "dependency-descriptor": DependencyDescriptorTarget.self,
     "dtls": DTLSTarget.self,
     "frame-memory": FrameMemoryTarget.self,
     "http-response": HTTPResponseTarget.self,
