@@ -70,12 +70,12 @@ struct RTPDumpTests {
             [0x80, payloadType] + hex("0001 00000002 00000003") + hex(payload)
         }
         let packets = [
-            packet(96, "10 9057F7"), packet(98, "680B0800000004477E1A00D004301061"), packet(98, "9057F7"),
+            packet(96, "10 9157F7"), packet(98, "680B0800000004477E1A00D004301061"), packet(98, "9057F7"),
             packet(45, "680B0800000004477E1A00D004301061"), packet(46, "9057F7"), Self.packet, Self.control, [], [0x80],
         ]
         let explanation = PacketExplanation(guessingFormatsOf: packets)
         let payloads = packets.prefix(6).map { packet in
-            explanation.explain(packet.span.bytes).split(separator: " ").dropFirst(5).joined(separator: " ")
+            explanation.explain(packet.span.bytes).split(separator: " ").dropFirst(6).joined(separator: " ")
         }
         #expect(
             payloads == [
