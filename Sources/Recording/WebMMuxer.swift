@@ -1,3 +1,4 @@
+internal import RTCShareRTP
 package import RTCShareVideoCoding
 internal import RTCShareWireFormat
 
@@ -16,8 +17,12 @@ package final class WebMMuxer {
         let sender: Int
         var clock = TrackClock()
         var line = PictureLine()
-        /// Its track in the file, once it has one.
+        /// Its tracks in the file, by their codecs.
+        var numbers: [String: Int] = [:]
+        /// The track of its last frame; nil if that has none.
         var number: Int?
+        /// Whether the file's type can't contain a codec that it had.
+        var isUnsuitable = false
     }
 
     private struct Sound {
@@ -31,6 +36,7 @@ package final class WebMMuxer {
     }
 
     private let writer: WebMWriter
+    private let path: String
     private let unixTimeAtZero: Duration
     /// The timelines, by the senders' numbers.
     private var senders: [Int: SenderTimeline] = [:]
@@ -49,6 +55,7 @@ package final class WebMMuxer {
     /// when the monotonic clock read zero.
     package init(path: String, unixTimeAtZero: Duration) throws(MediaFileError) {
         writer = try WebMWriter(path: path)
+        self.path = path
         self.unixTimeAtZero = unixTimeAtZero
     }
 
@@ -81,18 +88,19 @@ package final class WebMMuxer {
         }
     }
 
-    /// Adds a VP8 frame of a video, in decoding order. So many quarter turns clockwise make it upright: the track has
-    /// the rotation of its first frame, which applies to all of them.
+    /// Adds a frame of a video, in decoding order. A track has the rotation of its first frame, which applies to all of
+    /// them. A frame of another codec than the last one continues in the video's track for that codec.
     /// - Returns: Whether to request a key frame.
+    /// - Throws: `unsuitableVideo`, once for each video, if the file can't contain the codec. All other media continue.
     package func receive(
-        frame: [UInt8], quarterTurns: Int = 0, _ times: MediaTimes, ofPicture id: Int
+        frame: RecordedFrame, _ times: MediaTimes, ofPicture id: Int
     ) throws(MediaFileError) -> Bool {
-        guard let index = picturesByID[id] else { return false }
+        guard let index = picturesByID[id], let codec = try suitableCodec(of: frame, index) else { return false }
         let since = try sinceStart(times.arrival)
         let time = senders[pictures[index].sender, default: SenderTimeline()].timeOfPicture(
             times, clock: &pictures[index].clock, now: horizon.now(at: since))
         horizon.note(time, arrival: since)
-        return pictures[index].line.add(frame, quarterTurns: quarterTurns, at: time)
+        return pictures[index].line.add(frame, as: codec, at: time)
     }
 
     /// Adds an Opus packet, in any order.
@@ -129,6 +137,15 @@ package final class WebMMuxer {
 
     // MARK: Parts
 
+    /// Returns the codec of a frame; nil if the file can't contain it, which the first frame throws.
+    private func suitableCodec(of frame: RecordedFrame, _ index: Int) throws(MediaFileError) -> RecordedCodec? {
+        if let codec = RecordedCodec.of(frame.format), writer.type.canContain(codec) { return codec }
+        pictures[index].line.restart()
+        guard !pictures[index].isUnsuitable else { return nil }
+        pictures[index].isUnsuitable = true
+        throw .unsuitableVideo(path: path, name: pictures[index].name, codec: frame.format.encodingName)
+    }
+
     /// Returns the time since the beginning of the recording, which is the first `arrival`.
     private func sinceStart(_ arrival: Duration) throws(MediaFileError) -> Duration {
         if let start { return arrival - start }
@@ -144,6 +161,17 @@ package final class WebMMuxer {
         sounds[index].number = try addTrack(.opus, name: sound.name, isMain: sound.isMain)
     }
 
+    /// Makes a video continue in its track for a codec, which is added if there is none.
+    private func setTrack(of index: Int, for video: WebMTrack.Video) throws(MediaFileError) {
+        let picture = pictures[index]
+        let number =
+            if let known = picture.numbers[video.codecID] { known as Int? } else {
+                try addTrack(.video(video), name: picture.name, isMain: picture.isMain)
+            }
+        pictures[index].number = number
+        pictures[index].numbers[video.codecID] = number
+    }
+
     private func addTrack(
         _ kind: WebMTrack.Kind, name: String, isMain: Bool
     ) throws(MediaFileError) -> Int? {
@@ -157,15 +185,11 @@ package final class WebMMuxer {
     private func write(until horizon: Duration?) throws(MediaFileError) {
         var blocks: [WebMBlock] = []
         for index in pictures.indices {
-            let frames = pictures[index].line.take(until: horizon)
-            if pictures[index].number == nil, let first = frames.first, let size = first.size {
-                let picture = pictures[index]
-                pictures[index].number = try addTrack(
-                    .vp8(size, quarterTurns: first.quarterTurns), name: picture.name, isMain: picture.isMain)
-            }
-            guard let number = pictures[index].number else { continue }
-            blocks += frames.map {
-                WebMBlock(track: number, time: $0.time, data: $0.data, isKeyFrame: $0.size != nil)
+            for frame in pictures[index].line.take(until: horizon) {
+                if let video = frame.video { try setTrack(of: index, for: video) }
+                guard let number = pictures[index].number else { continue }
+                blocks.append(
+                    WebMBlock(track: number, time: frame.time, data: frame.data, isKeyFrame: frame.video != nil))
             }
         }
         for index in sounds.indices {

@@ -29,7 +29,7 @@ struct WebMMuxerTests {
             // A frame takes 60 ms to encode, and audio almost no time.
             if block % 2 == 0 {
                 let frame = block == 0 ? Samples.keyFrame() : Samples.interFrame(tag: block)
-                _ = try muxer.receive(frame: frame, times(20 * block, delay: 60), ofPicture: 1)
+                _ = try muxer.receive(frame: .vp8(frame), times(20 * block, delay: 60), ofPicture: 1)
             }
             try muxer.receive(packet: Samples.packet(tag: block), times(20 * block), ofSound: 2)
             try muxer.advance(to: now(20 * block + 5))
@@ -71,7 +71,7 @@ struct WebMMuxerTests {
             let far = Duration.seconds(step.isMultiple(of: 2) ? seconds : ~seconds)
             let times = MediaTimes(media: far, capture: far, arrival: now(20 * step))
             let frame = step == 0 ? Samples.keyFrame() : Samples.interFrame(tag: step)
-            _ = try muxer.receive(frame: frame, times, ofPicture: 1)
+            _ = try muxer.receive(frame: .vp8(frame), times, ofPicture: 1)
             try muxer.receive(packet: Samples.packet(tag: step), times, ofSound: 2)
             try muxer.advance(to: now(20 * step))
         }
@@ -83,7 +83,7 @@ struct WebMMuxerTests {
     func rotation(quarterTurns: Int) throws {
         let muxer = try WebMMuxer(path: path, unixTimeAtZero: .zero)
         muxer.addPicture(1, of: 0, name: "alice", isMain: true)
-        _ = try muxer.receive(frame: Samples.keyFrame(), quarterTurns: quarterTurns, times(0), ofPicture: 1)
+        _ = try muxer.receive(frame: .vp8(Samples.keyFrame(), quarterTurns: quarterTurns), times(0), ofPicture: 1)
         try muxer.close()
         #expect(try WebMFile(path: path).tracks.first?.roll == [nil, -90, 180, 90][quarterTurns])
     }
@@ -95,7 +95,7 @@ struct WebMMuxerTests {
         try muxer.addSound(2, of: 0, name: "alice", isMain: false)
         for number in 0..<50 {
             let frame = number == 0 ? Samples.keyFrame() : Samples.interFrame()
-            _ = try muxer.receive(frame: frame, times(100 * number), ofPicture: 1)
+            _ = try muxer.receive(frame: .vp8(frame), times(100 * number), ofPicture: 1)
             if (20..<30).contains(number) {
                 for part in 0..<5 {
                     let time = 100 * number + 20 * part
@@ -123,12 +123,12 @@ struct WebMMuxerTests {
         try muxer.advance(to: now(2000))
         #expect(try WebMFile(path: path).tracks.map(\.codec) == ["A_OPUS"])
         _ = try muxer.receive(
-            frame: Samples.keyFrame(PixelSize(width: 320, height: 180), tag: 1), times(2100), ofPicture: 2)
+            frame: .vp8(Samples.keyFrame(PixelSize(width: 320, height: 180), tag: 1)), times(2100), ofPicture: 2)
         // Its peer started it again under another number, with other sequence numbers.
         muxer.addPicture(3, of: 0, name: "alice", isMain: false)
-        _ = try muxer.receive(frame: Samples.interFrame(tag: 2), times(2200), ofPicture: 3)
+        _ = try muxer.receive(frame: .vp8(Samples.interFrame(tag: 2)), times(2200), ofPicture: 3)
         _ = try muxer.receive(
-            frame: Samples.keyFrame(PixelSize(width: 640, height: 480), tag: 3), times(2300), ofPicture: 3)
+            frame: .vp8(Samples.keyFrame(PixelSize(width: 640, height: 480), tag: 3)), times(2300), ofPicture: 3)
         try muxer.close()
         let film = try WebMFile(path: path)
         let picture = try #require(film.tracks.first { $0.codec == "V_VP8" })
@@ -141,8 +141,8 @@ struct WebMMuxerTests {
         let muxer = try WebMMuxer(path: path, unixTimeAtZero: .zero)
         muxer.addPicture(1, of: 0, name: "alice", isMain: false)
         muxer.addPicture(2, of: 1, name: "alice", isMain: false)
-        _ = try muxer.receive(frame: Samples.keyFrame(tag: 1), times(0), ofPicture: 1)
-        _ = try muxer.receive(frame: Samples.keyFrame(tag: 2), times(10), ofPicture: 2)
+        _ = try muxer.receive(frame: .vp8(Samples.keyFrame(tag: 1)), times(0), ofPicture: 1)
+        _ = try muxer.receive(frame: .vp8(Samples.keyFrame(tag: 2)), times(10), ofPicture: 2)
         try muxer.close()
         #expect(try WebMFile(path: path).tracks.count == 2)
     }
@@ -153,7 +153,7 @@ struct WebMMuxerTests {
         muxer.addPicture(1, of: 0, name: "alice#content", isMain: true)
         for number in 0..<300 {
             let frame = number == 0 ? Samples.keyFrame() : Samples.interFrame()
-            _ = try muxer.receive(frame: frame, times(33 * number, delay: 0), ofPicture: 1)
+            _ = try muxer.receive(frame: .vp8(frame), times(33 * number, delay: 0), ofPicture: 1)
             try muxer.advance(to: now(33 * number))
             guard number % 20 == 19 else { continue }
             let film = try WebMFile(path: path)
@@ -166,7 +166,7 @@ struct WebMMuxerTests {
     func date() throws {
         let muxer = try WebMMuxer(path: path, unixTimeAtZero: .seconds(978_307_200))
         muxer.addPicture(1, of: 0, name: "alice", isMain: false)
-        _ = try muxer.receive(frame: Samples.keyFrame(), times(0, delay: 0), ofPicture: 1)
+        _ = try muxer.receive(frame: .vp8(Samples.keyFrame()), times(0, delay: 0), ofPicture: 1)
         try muxer.close()
         #expect(try WebMFile(path: path).date == 1_000_000_000_000)
     }

@@ -36,8 +36,8 @@ struct WebMRecorderTests {
         let sound = alice.sound(name: "alice#content", isMain: true)
         let face = bob.picture(name: "bob", isMain: false) {}
         for number in 0..<50 {
-            content(number == 0 ? Samples.keyFrame(tag: 1) : Samples.interFrame(tag: 1), 0, times(100 * number))
-            face(number == 0 ? Samples.keyFrame(tag: 2) : Samples.interFrame(tag: 2), 0, times(100 * number))
+            content(.vp8(number == 0 ? Samples.keyFrame(tag: 1) : Samples.interFrame(tag: 1)), times(100 * number))
+            face(.vp8(number == 0 ? Samples.keyFrame(tag: 2) : Samples.interFrame(tag: 2)), times(100 * number))
             for part in 0..<5 { sound(Samples.packet(tag: 3), times(100 * number + 20 * part)) }
         }
         try await recorder.close()
@@ -77,22 +77,22 @@ struct WebMRecorderTests {
         let endings = Locked<[String]>([])
         recorder.onEnd { endings.withLock { $0.append("before") } }
         let picture = recorder.addSource().picture(name: "alice", isMain: true) {}
-        picture(Samples.keyFrame(), 0, times(0))
-        picture(Samples.interFrame(), 0, times(100))
+        picture(.vp8(Samples.keyFrame()), times(0))
+        picture(.vp8(Samples.interFrame()), times(100))
         #expect(recorder.isOpen && endings.withLock(\.isEmpty))
         try await recorder.close()
         #expect(!recorder.isOpen && endings.withLock { $0 } == ["before"])
         recorder.onEnd { endings.withLock { $0.append("after") } }
         #expect(endings.withLock { $0 } == ["before", "after"])
         let written = try Data(contentsOf: URL(filePath: path))
-        picture(Samples.keyFrame(), 0, times(200))
+        picture(.vp8(Samples.keyFrame()), times(200))
         #expect(try Data(contentsOf: URL(filePath: path)) == written)
     }
 
     /// Sends a key frame and the frames of twelve seconds. At the last one an index entry is due.
-    private func fill(_ picture: ([UInt8], Int, MediaTimes) -> Void) {
-        picture(Samples.keyFrame(), 0, times(0))
-        for number in 1...300 { picture(Samples.interFrame(tag: number), 0, times(40 * number)) }
+    private func fill(_ picture: (RecordedFrame, MediaTimes) -> Void) {
+        picture(.vp8(Samples.keyFrame()), times(0))
+        for number in 1...300 { picture(.vp8(Samples.interFrame(tag: number)), times(40 * number)) }
     }
 
     @Test("A key frame is requested once when an index entry is due, and frames before the first are dropped")
@@ -100,7 +100,7 @@ struct WebMRecorderTests {
         let recorder = try WebMRecorder(path: path)
         let requests = Locked(0)
         let picture = recorder.addSource().picture(name: "alice", isMain: true) { requests.withLock { $0 += 1 } }
-        picture(Samples.interFrame(tag: 9), 0, times(-40))
+        picture(.vp8(Samples.interFrame(tag: 9)), times(-40))
         fill(picture)
         try await recorder.close()
         #expect(requests.withLock { $0 } == 1)
@@ -127,9 +127,9 @@ struct WebMRecorderTests {
         fill(picture)
         isWaiting.wait()
         let padding = [UInt8](repeating: 7, count: 8 << 20)
-        for number in 1...7 { picture(Samples.interFrame() + padding, 0, times(12_000 + 40 * number)) }
+        for number in 1...7 { picture(.vp8(Samples.interFrame() + padding), times(12_000 + 40 * number)) }
         #expect(failures.withLock(\.isEmpty) && recorder.isOpen)
-        for number in 8...10 { picture(Samples.interFrame() + padding, 0, times(12_000 + 40 * number)) }
+        for number in 8...10 { picture(.vp8(Samples.interFrame() + padding), times(12_000 + 40 * number)) }
         let reason = MediaFileError.cannotWrite(path: path, reason: "the disk is too slow, record to another")
         isReported.wait()
         #expect(failures.withLock { $0 } == [reason] && ended.withLock { $0 } && !recorder.isOpen)
@@ -138,6 +138,39 @@ struct WebMRecorderTests {
         #expect(failures.withLock(\.count) == 1)
         let film = try WebMFile(path: path)
         #expect(film.blocks.count >= 308 && film.blocks.first?.isKeyFrame == true)
+    }
+
+    @Test("A video whose codec the file can't contain is reported once, and everything else is recorded")
+    func unsuitableVideo() async throws {
+        let failures = Locked<[MediaFileError]>([])
+        let recorder = try WebMRecorder(path: path) { failure in failures.withLock { $0.append(failure) } }
+        let source = recorder.addSource()
+        let (content, face) = (
+            source.picture(name: "alice#content", isMain: true) {}, source.picture(name: "alice", isMain: false) {}
+        )
+        let slice = RecordedFrame(data: [0, 0, 1, 0x65, 0x88, 0x84], format: H264TestFormat.shared)
+        face(.vp8(Samples.keyFrame()), times(0))
+        content(slice, times(10))
+        content(slice, times(20))
+        face(.vp8(Samples.interFrame()), times(40))
+        // The encoder of the content changes.
+        content(.vp8(Samples.keyFrame()), times(60))
+        let reason = MediaFileError.unsuitableVideo(path: path, name: "alice#content", codec: "H264")
+        await #expect(throws: reason) { try await recorder.close() }
+        #expect(failures.withLock { $0 } == [reason])
+        let film = try WebMFile(path: path)
+        #expect(film.tracks.map { "\($0.name) \($0.codec)" } == ["alice#content V_VP8", "alice V_VP8"])
+        #expect(film.blocks.map(\.milliseconds) == [0, 40, 60])
+    }
+
+    @Test(
+        "Only a name that ends in .mkv makes a Matroska file", arguments: ["film.webm", "mkv", "film.mkv", "film.MKV"])
+    func documentType(name: String) async throws {
+        let file = folder.path(name)
+        let recorder = try WebMRecorder(path: file) { Issue.record("\($0)") }
+        recorder.addSource().picture(name: "alice", isMain: true) {}(.vp8(Samples.keyFrame()), times(0))
+        try await recorder.close()
+        #expect(try WebMFile(path: file).documentType == (name.lowercased() == "film.mkv" ? "matroska" : "webm"))
     }
 
     @Test("A recording of ten minutes has that duration and an index entry for each key frame")
@@ -150,7 +183,7 @@ struct WebMRecorderTests {
             if block % 10 == 0 {
                 let isKeyFrame = block % 500 == 0
                 picture(
-                    isKeyFrame ? Samples.keyFrame(tag: block) : Samples.interFrame(tag: block), 0,
+                    .vp8(isKeyFrame ? Samples.keyFrame(tag: block) : Samples.interFrame(tag: block)),
                     times(20 * block))
             }
             sound(Samples.packet(tag: block), times(20 * block))

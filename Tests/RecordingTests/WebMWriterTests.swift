@@ -69,7 +69,8 @@ struct WebMWriterTests {
     }
 
     private let picture = WebMTrack(
-        number: 2, kind: .vp8(PixelSize(width: 640, height: 360)), name: "alice#content", isMain: true)
+        number: 2, kind: .video(.init(codecID: "V_VP8", size: PixelSize(width: 640, height: 360))),
+        name: "alice#content", isMain: true)
     private let sound = WebMTrack(number: 1, kind: .opus, name: "alice", isMain: false)
 
     private func writer() throws -> WebMWriter {
@@ -143,7 +144,8 @@ struct WebMWriterTests {
     func laterTrack() throws {
         let writer = try writer()
         try writer.write([frame(at: 0, isKeyFrame: true)])
-        let later = WebMTrack(number: 3, kind: .vp8(PixelSize(width: 320, height: 180)), name: "alice", isMain: false)
+        let video = WebMTrack.Video(codecID: "V_VP8", size: PixelSize(width: 320, height: 180))
+        let later = WebMTrack(number: 3, kind: .video(video), name: "alice", isMain: false)
         #expect(try writer.add(later))
         try writer.write([WebMBlock(track: 3, time: .seconds(3), data: Samples.keyFrame(), isKeyFrame: true)])
         let film = try WebMFile(path: path)

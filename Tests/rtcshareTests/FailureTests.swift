@@ -64,6 +64,7 @@ struct FailureTests {
             ConnectionError.addressUnusable(address, reason: "it is not an address of this machine"),
             BroadcastError.auth("the share showed another token than expected"),
             ViewerServerError.notWaiting(3), MediaFileError.alreadyExists(path: "a.webm"),
+            MediaFileError.unsuitableVideo(path: "a.webm", name: "alice", codec: "H264"),
         ]
     }
 
@@ -84,6 +85,7 @@ struct FailureTests {
         arguments: [
             MediaFileError.cannotOpen(path: "/no/a.webm", reason: "there is no directory /no"),
             MediaFileError.alreadyExists(path: "a.png"),
+            MediaFileError.unsuitableVideo(path: "a.b/c.webm", name: "alice", codec: "H264"),
             CaptureError.fileUnavailable(path: "a.y4m", errorNumber: ENOENT),
             CaptureError.unknownWindow(.title("Nope"), windows: []),
             ConnectionError.portTaken(TransportAddress(ip: .v4(0x7F00_0001), port: 8080)),
@@ -91,6 +93,17 @@ struct FailureTests {
     func remedies(error: any Error) {
         let failure = CommandFailure(explaining: error)
         #expect(failure.remedy != nil, "\(failure.message)")
+    }
+
+    @Test("A video that WebM can't contain is named, with the option for a file that can")
+    func unsuitableVideo() {
+        let failure = CommandFailure(
+            explaining: MediaFileError.unsuitableVideo(path: "a.b/c.webm", name: "alice", codec: "H264"))
+        #expect(failure.status == .cannotCreate)
+        #expect(
+            failure.lines(after: "") == [
+                "can't record alice to a.b/c.webm: files of this type can't contain H264.", "Try: --record a.b/c.mkv",
+            ])
     }
 
     @Test("A URL is quoted without user, password, path and fragment")

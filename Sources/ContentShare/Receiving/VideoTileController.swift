@@ -91,7 +91,7 @@ internal import RTCShareWireFormat
         let end = receiver.record { frame in
             let ticks = clock.withLock { $0.unwrap(frame.timestamp) }
             take(
-                frame.data, frame.quarterTurns,
+                RecordedFrame(data: frame.data, format: frame.format, quarterTurns: frame.quarterTurns),
                 MediaTimes(
                     media: .seconds(1) * ticks / PacketizedFrame.clockRate, capture: frame.captureTime,
                     arrival: .nanoseconds(frame.completion.nanoseconds)))

@@ -1,6 +1,5 @@
 internal import RTCShareMedia
 internal import RTCShareRTP
-internal import RTCShareWireFormat
 
 /// The frames of one video in order, beginning with a key frame. It also decides when another key frame is needed, so
 /// that players can seek.
@@ -8,42 +7,54 @@ struct PictureLine {
     /// A frame, and its time since the beginning of the recording.
     struct Frame: Hashable {
         var time: Duration
+        /// The data of its block.
         let data: [UInt8]
-        /// The size of a key frame; nil for other frames.
-        let size: PixelSize?
-        /// The number of quarter turns clockwise that make the frame upright.
-        let quarterTurns: Int
+        /// The properties of a track that begins with this key frame; nil for other frames.
+        let video: WebMTrack.Video?
     }
 
     private var waiting: [Frame] = []
     private var lastTime: Duration?
+    /// The codec of the last frame.
+    private var codecID: String?
     private var awaitsKeyFrame = true
     private var pacing = KeyFramePacing()
 
     /// Makes the line wait for a key frame, after its source has restarted.
     mutating func restart() { awaitsKeyFrame = true }
 
-    /// Adds a frame, in decoding order. Ignores it if it is not a VP8 frame, depends on a missing frame, or is too far
-    /// behind the line.
+    /// Adds a frame, in decoding order. Ignores it if it is not a frame of its codec, depends on a missing frame, or is
+    /// too far behind the line.
     /// - Returns: Whether to request a key frame.
-    mutating func add(_ data: [UInt8], quarterTurns: Int = 0, at time: Duration) -> Bool {
-        guard let header = try? VP8FrameHeader(parsing: data.span.bytes) else { return false }
+    mutating func add(_ frame: RecordedFrame, as codec: RecordedCodec, at time: Duration) -> Bool {
+        guard let header = try? frame.format.header(of: frame.data.span.bytes),
+            let data = try? codec.block(frame.data)
+        else { return false }
+        if codecID != codec.id { restart() }
+        codecID = codec.id
         // Two frames can't have the same time: the second is shown right after the first.
         let earliest = lastTime.map { $0 + Self.shortestInterval } ?? .zero
         guard earliest - time <= Self.longestLead else {
             awaitsKeyFrame = true
             return false
         }
-        if header.isKeyFrame { awaitsKeyFrame = false }
+        let video = header.isKeyFrame ? Self.video(frame, as: codec, header) : nil
+        if video != nil { awaitsKeyFrame = false }
         guard !awaitsKeyFrame else { return false }
         let time = max(time, earliest)
         lastTime = time
-        waiting.append(
-            Frame(
-                time: time, data: data,
-                size: header.isKeyFrame ? PixelSize(width: header.width, height: header.height) : nil,
-                quarterTurns: quarterTurns))
-        return pacing.wantsKeyFrame(after: header.isKeyFrame, at: time)
+        waiting.append(Frame(time: time, data: data, video: video))
+        return pacing.wantsKeyFrame(after: video != nil, at: time)
+    }
+
+    /// Returns the properties of a track that begins with a key frame; nil if the frame lacks some.
+    private static func video(
+        _ frame: RecordedFrame, as codec: RecordedCodec, _ header: VideoFrameHeader
+    ) -> WebMTrack.Video? {
+        guard let privateData = try? codec.privateData(frame.data) else { return nil }
+        return WebMTrack.Video(
+            codecID: codec.id, privateData: privateData, size: PixelSize(width: header.width, height: header.height),
+            quarterTurns: frame.quarterTurns)
     }
 
     /// Removes and returns the frames before `horizon`; all of them for nil.

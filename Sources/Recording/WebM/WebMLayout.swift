@@ -12,14 +12,16 @@ struct WebMLayout {
     let cuesOffset = Self.page
     let clustersOffset: Int
     private let cueByteCount: Int
+    private let type: DocumentType
 
     private static let page = 4096
     /// The length of the index's id and size: its content is aligned to a page.
     private static let cuesHeadByteCount = 12
 
-    init(cueByteCount: Int) {
+    init(_ type: DocumentType, cueByteCount: Int) {
+        self.type = type
         self.cueByteCount = cueByteCount
-        let start = Self.start()
+        let start = Self.start(type)
         segmentOffset = start.bytes.count
         // The lengths of these parts do not depend on their values.
         let info = Self.info(date: 0)
@@ -32,7 +34,7 @@ struct WebMLayout {
 
     /// Returns everything before the tracks.
     func head(date: Int64) -> EBML {
-        var head = Self.start()
+        var head = Self.start(type)
         let info = Self.info(date: date)
         let infoOffset = tracksOffset - info.bytes.count
         head.append(
@@ -63,14 +65,14 @@ struct WebMLayout {
     var cuesHead: [UInt8] { WebMElement.cues.bytes + EBML.longSize(cueByteCount) }
 
     /// Returns the file's head, and the segment's.
-    private static func start() -> EBML {
+    private static func start(_ type: DocumentType) -> EBML {
         var writer = EBML()
         writer.write(.ebml) { ebml in
             ebml.write(.ebmlVersion, 1)
             ebml.write(.ebmlReadVersion, 1)
             ebml.write(.ebmlMaximumIDLength, 4)
             ebml.write(.ebmlMaximumSizeLength, 8)
-            ebml.write(.documentType, "webm")
+            ebml.write(.documentType, type.rawValue)
             ebml.write(.documentTypeVersion, 4)
             ebml.write(.documentTypeReadVersion, 2)
         }

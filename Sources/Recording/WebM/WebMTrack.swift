@@ -4,11 +4,27 @@ internal import RTCShareMedia
 struct WebMTrack: Sendable, Hashable {
     /// The codec of a track's blocks.
     enum Kind: Sendable, Hashable {
-        /// VP8 frames. The first of them have this size, and key frames can change it. So many quarter turns clockwise
-        /// make them upright.
-        case vp8(PixelSize, quarterTurns: Int = 0)
+        /// Frames of a video codec.
+        case video(Video)
         /// Opus packets.
         case opus
+    }
+
+    /// The properties of the first frames of a video. Key frames can change the size.
+    struct Video: Sendable, Hashable {
+        let codecID: String
+        /// The data that decoders need before the first frame; empty if they need none.
+        let privateData: [UInt8]
+        let size: PixelSize
+        /// The number of quarter turns clockwise that make frames upright.
+        let quarterTurns: Int
+
+        init(codecID: String, privateData: [UInt8] = [], size: PixelSize, quarterTurns: Int = 0) {
+            self.codecID = codecID
+            self.privateData = privateData
+            self.size = size
+            self.quarterTurns = quarterTurns
+        }
     }
 
     /// The track's number in its blocks, from 1 on.
@@ -28,7 +44,7 @@ struct WebMTrack: Sendable, Hashable {
     }
 
     var isPicture: Bool {
-        if case .vp8 = kind { true } else { false }
+        if case .video = kind { true } else { false }
     }
 
     /// Whether one track comes before another in a file: players that show one of a kind take the first.
@@ -48,26 +64,27 @@ struct WebMTrack: Sendable, Hashable {
             entry.write(.language, "und")
             entry.write(.name, name)
             switch kind {
-            case .vp8(let size, let quarterTurns): Self.write(vp8Of: size, quarterTurns: quarterTurns, to: &entry)
+            case .video(let video): Self.write(video, to: &entry)
             case .opus: Self.writeOpus(to: &entry)
             }
         }
     }
 
-    private static func write(vp8Of size: PixelSize, quarterTurns: Int, to entry: inout EBML) {
-        entry.write(.codecID, "V_VP8")
-        entry.write(.video) { video in
-            video.write(.pixelWidth, UInt64(size.width))
-            video.write(.pixelHeight, UInt64(size.height))
-            // VP8 uses BT.601 at all sizes (RFC 6386 §9.2); without this, players assume BT.709 for large frames.
-            video.write(.colour) { colour in
+    private static func write(_ video: Video, to entry: inout EBML) {
+        entry.write(.codecID, video.codecID)
+        if !video.privateData.isEmpty { entry.write(.codecPrivate, video.privateData) }
+        entry.write(.video) { element in
+            element.write(.pixelWidth, UInt64(video.size.width))
+            element.write(.pixelHeight, UInt64(video.size.height))
+            // All codecs use BT.601 at all sizes (RFC 6386 §9.2); without this, players assume BT.709 for large frames.
+            element.write(.colour) { colour in
                 colour.write(.matrixCoefficients, 6)
                 colour.write(.range, 1)
                 colour.write(.transferCharacteristics, 6)
                 colour.write(.primaries, 1)
             }
-            guard let roll = roll(quarterTurns) else { return }
-            video.write(.projection) { projection in
+            guard let roll = roll(video.quarterTurns) else { return }
+            element.write(.projection) { projection in
                 // A rectangular projection.
                 projection.write(.projectionType, 0)
                 projection.write(.projectionPoseRoll, EBML.fixed(roll.bitPattern, byteCount: 8))

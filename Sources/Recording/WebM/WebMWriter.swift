@@ -8,7 +8,7 @@ struct WebMBlock: Sendable, Hashable {
     let time: Duration
     /// The duration; zero if it is unknown.
     let duration: Duration
-    /// A VP8 frame or an Opus packet.
+    /// A frame in the form of its codec, or an Opus packet.
     let data: [UInt8]
     /// Whether it can be decoded without the blocks before it.
     let isKeyFrame: Bool
@@ -35,6 +35,8 @@ struct WebMBlock: Sendable, Hashable {
 final class WebMWriter {
     /// The duration of the recording so far.
     private(set) var duration = Duration.zero
+    /// The type of the file.
+    let type: DocumentType
     private let file: GrowingFile
     private let layout: WebMLayout
     private var tracks: [WebMTrack] = []
@@ -52,7 +54,8 @@ final class WebMWriter {
     /// Creates the file, which must not exist yet.
     init(path: String) throws(MediaFileError) {
         file = try GrowingFile(creating: path)
-        layout = WebMLayout(cueByteCount: CueIndex().byteCount)
+        type = DocumentType(path: path)
+        layout = WebMLayout(type, cueByteCount: CueIndex().byteCount)
     }
 
     /// Writes the head. `date` is the beginning of the recording, in nanoseconds since 1 January 1970.

@@ -7,17 +7,16 @@ package struct RecordingSource: Sendable {
     package let recorder: WebMRecorder
     let sender: Int
 
-    /// Returns a function that records the VP8 frames of a video, in decoding order, each with the quarter turns
-    /// clockwise that make it upright. Video of the same name continues in the same track. `requestKeyFrame` is called
-    /// when a key frame would be useful for seeking.
+    /// Returns a function that records the frames of a video, in decoding order. Video of the same name and codec
+    /// continues in the same track. `requestKeyFrame` is called when a key frame would be useful for seeking.
     package func picture(
         name: String, isMain: Bool, requestKeyFrame: @escaping @Sendable () -> Void
-    ) -> @Sendable ([UInt8], Int, MediaTimes) -> Void {
+    ) -> @Sendable (RecordedFrame, MediaTimes) -> Void {
         let (id, sender, recorder) = (recorder.nextID(), sender, recorder)
         recorder.enqueue { $0.addPicture(id, of: sender, name: name, isMain: isMain) }
-        return { [weak recorder] frame, quarterTurns, times in
-            recorder?.enqueue(frame.count) { muxer throws(MediaFileError) in
-                let asks = try muxer.receive(frame: frame, quarterTurns: quarterTurns, times, ofPicture: id)
+        return { [weak recorder] frame, times in
+            recorder?.enqueue(frame.data.count) { muxer throws(MediaFileError) in
+                let asks = try muxer.receive(frame: frame, times, ofPicture: id)
                 if asks { requestKeyFrame() }
             }
         }

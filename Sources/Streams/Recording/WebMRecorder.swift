@@ -5,7 +5,8 @@ internal import RTCShareTransport
 public import RTCShareVideoCoding
 internal import RTCShareWireFormat
 
-/// Records sent or received media in a WebM file, as VP8 and Opus, without encoding it again.
+/// Records sent or received media in a WebM file without encoding it again, or in a Matroska file if its name ends in
+/// `.mkv`. WebM files can't contain H.264.
 ///
 /// Each video and each audio stream is a track with its attendee's name: `alice#content`, `alice`. Tracks are
 /// synchronized by their capture times, according to their sender's reports of its clocks. The file can be played, with
@@ -20,7 +21,8 @@ public final class WebMRecorder: Sendable {
     private let thread: WorkerThread
 
     /// Creates the file, which must not exist yet. If writing fails, usually because the disk is full, `onFailure` is
-    /// called once, on a thread of the recorder. The recording up to that time is kept.
+    /// called once, on a thread of the recorder. The recording up to that time is kept. It is also called with
+    /// `unsuitableVideo` for each video whose codec the file can't contain, while everything else is still recorded.
     public init(
         path: String, onFailure: @escaping @Sendable (MediaFileError) -> Void = { _ in }
     ) throws(MediaFileError) {
@@ -43,11 +45,11 @@ public final class WebMRecorder: Sendable {
     public var duration: Duration { writing.mailbox.read { $0.duration } }
 
     /// Writes the waiting media, and ends the file, or removes it if it is empty. Does nothing the second time.
-    /// - Throws: The reason why the recording ended before.
+    /// - Throws: The reason why the recording ended before, or has not all videos.
     public func close() async throws(MediaFileError) {
         guard writing.close() else { return }
         await thread.finish()
-        if let failure = writing.mailbox.read({ $0.failure }) { throw failure }
+        if let failure = writing.mailbox.read({ $0.failure ?? $0.omission }) { throw failure }
     }
 
     /// Adds the media of one sender, whose clocks are synchronized.
@@ -93,6 +95,8 @@ private final class Writing: Sendable {
         /// The number of bytes of the jobs that are not done.
         var waitingBytes = 0
         var failure: MediaFileError?
+        /// The reason why a video is not recorded.
+        var omission: MediaFileError?
         var isClosed = false
         var duration = Duration.zero
         var idsSoFar = 0
@@ -152,7 +156,7 @@ private final class Writing: Sendable {
             var advance: Duration?
             while let jobs = nextJobs(orAt: advance) {
                 for job in jobs {
-                    try job.body(muxer)
+                    try carryOut(job)
                     mailbox.post { $0.waitingBytes -= job.byteCount }
                 }
                 let now = Self.now
@@ -170,6 +174,16 @@ private final class Writing: Sendable {
             mailbox.post { $0.failure = $0.failure ?? error }
         }
         showDuration()
+    }
+
+    private func carryOut(_ job: Job) throws(MediaFileError) {
+        do throws(MediaFileError) {
+            try job.body(muxer)
+        } catch {
+            guard case .unsuitableVideo = error else { throw error }
+            mailbox.post { $0.omission = $0.omission ?? error }
+            onFailure(error)
+        }
     }
 
     /// Returns the waiting jobs, or none at `time`; nil when all are done and the recording has ended.

@@ -38,7 +38,7 @@ package actor AudioSendStream {
     private(set) var playing: AudioTrack?
     private var isMuted = false
     /// The recorder that receives each packet, in addition to the viewers.
-    private var recorder: TrackRecorder?
+    private var recorder: TrackRecorder<[UInt8]>?
 
     /// The executor of the home event loop.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
@@ -202,14 +202,14 @@ extension AudioSendStream: SendingStream {
     package nonisolated func sender(on connection: Connection) -> AudioSender? { shared.sender(on: connection) }
 
     package nonisolated func record(to source: RecordingSource, name: String, isMain: Bool) {
-        let recorder = TrackRecorder(sound: source.sound(name: name, isMain: isMain))
+        let recorder = TrackRecorder(source.sound(name: name, isMain: isMain))
         post { $0.setRecorder(recorder) }
         source.recorder.onEnd { [weak self] in
             self?.post { if $0.recorder === recorder { $0.setRecorder(nil) } }
         }
     }
 
-    private func setRecorder(_ recorder: TrackRecorder?) {
+    private func setRecorder(_ recorder: TrackRecorder<[UInt8]>?) {
         self.recorder = recorder
         change()
     }

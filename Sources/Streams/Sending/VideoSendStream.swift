@@ -4,6 +4,7 @@ internal import RTCShareLocks
 package import RTCShareMedia
 package import RTCSharePeerConnection
 internal import RTCShareRTP
+internal import RTCShareRecording
 package import RTCShareTransport
 package import RTCShareVideoCoding
 internal import RTCShareWireFormat
@@ -61,7 +62,7 @@ package actor VideoSendStream {
     /// Whether a frame of that was sent.
     private var hasBegun = false
     /// The recorder of the frames of encoding 0, in addition to its viewers.
-    private var recorder: TrackRecorder?
+    private var recorder: TrackRecorder<RecordedFrame>?
     private var isMuted = false
     /// Whether the latest report of a mute was that of a muted track.
     private var wasMuted = false
@@ -456,7 +457,7 @@ extension VideoSendStream: SendingStream {
         let take = source.picture(name: name, isMain: isMain) { [weak self] in
             self?.post { $0.requestKeyFrame(of: 0) }
         }
-        let recorder = TrackRecorder(picture: take)
+        let recorder = TrackRecorder(take)
         post { stream in
             stream.setRecorder(recorder)
             stream.requestKeyFrame(of: 0)
@@ -466,7 +467,7 @@ extension VideoSendStream: SendingStream {
         }
     }
 
-    private func setRecorder(_ recorder: TrackRecorder?) {
+    private func setRecorder(_ recorder: TrackRecorder<RecordedFrame>?) {
         self.recorder = recorder
         change { $0.isRecorded = recorder != nil }
     }

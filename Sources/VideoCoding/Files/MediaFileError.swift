@@ -10,6 +10,8 @@ public enum MediaFileError: Error, Sendable, Hashable {
     case cannotWrite(path: String, reason: String)
     /// The image can't be stored in this file.
     case unsuitablePicture(path: String, reason: String)
+    /// The file's type can't contain the codec of a video, which is not recorded.
+    case unsuitableVideo(path: String, name: String, codec: String)
     /// There was no frame to write.
     case noPicture(path: String)
 }
@@ -30,6 +32,10 @@ extension MediaFileError: ExplainedError {
         case .cannotWrite(let path, let reason):
             Explanation("can't write \(path): \(reason)", remedy: "free space on the disk, or choose another file")
         case .unsuitablePicture(let path, let reason): "can't write the frame to \(path): \(reason)"
+        case .unsuitableVideo(let path, let name, let codec):
+            Explanation(
+                "can't record \(name) to \(path): files of this type can't contain \(codec)",
+                remedy: "choose a name that ends in .mkv")
         case .noPicture(let path):
             Explanation(
                 "nothing was written to \(path): no frame arrived", remedy: "add the sink to a running source")

@@ -5,20 +5,22 @@ internal import RTCShareStreams
 internal import RTCShareVideoCoding
 internal import RTCShareWireFormat
 
-/// The recording that `--record FILE.webm` makes of shared or viewed media. If the disk is full, that is reported, and
+/// The recording that `--record FILE` makes of shared or viewed media. If the disk is full, that is reported, and
 /// everything else continues.
 final class FilmFile: Sendable {
     let recorder: WebMRecorder
 
-    private static let ending = "webm"
+    private static let endings: Set = ["webm", "mkv"]
 
     /// Creates the file; `activity` is what continues without it. If the file exists and `isNumbered` is true, the
     /// recording has the next free number in its name: FILE-2.webm.
     init(path: String, activity: String, isNumbered: Bool = false) throws(CommandFailure) {
         do throws(MediaFileError) {
             recorder = try Self.makeRecorder(path: path, isNumbered: isNumbered) { error in
+                let failure = CommandFailure(explaining: error)
+                if case .unsuitableVideo = error { return Terminal.shared.say(failure.lines(after: "Warning: ")) }
                 let introduction = "Warning: the recording has ended, and \(activity) continues: "
-                Terminal.shared.say(CommandFailure(explaining: error).lines(after: introduction))
+                Terminal.shared.say(failure.lines(after: introduction))
                 Terminal.shared.say("The recording up to then is kept.")
             }
         } catch {
@@ -47,10 +49,11 @@ final class FilmFile: Sendable {
         return "\(path[..<dot])-\(number)\(path[dot...])"
     }
 
-    /// Rejects a path that does not end in `.webm`.
+    /// Rejects a path that ends neither in `.webm` nor in `.mkv`.
     static func validate(_ path: String?) throws {
-        guard let path, URL(filePath: path).pathExtension.lowercased() != ending else { return }
-        throw ValidationError("--record \(path): recordings are WebM files. Use a name that ends in .\(ending)")
+        guard let path, !endings.contains(URL(filePath: path).pathExtension.lowercased()) else { return }
+        throw ValidationError(
+            "--record \(path): recordings are WebM or Matroska files. Use a name that ends in .webm or .mkv")
     }
 
     /// The duration of the recording.

@@ -67,6 +67,10 @@ extension CommandFailure {
             Explanation(Explanation(error).problem, remedy: "rtcshare destination main")
         case .unknownViewer as SharingRoomError, .unknownViewer as ViewerServerError:
             Explanation(Explanation(error).problem, remedy: "rtcshare status")
+        case .unsuitableVideo(let path, _, _) as MediaFileError:
+            Explanation(
+                Explanation(error).problem,
+                remedy: "--record \(path[..<(path.lastIndex(of: ".") ?? path.endIndex)]).mkv")
         default: Explanation(error)
         }
     }
@@ -178,7 +182,7 @@ extension MediaFileError {
     fileprivate var status: CommandFailure.Status {
         switch self {
         case .cannotWrite: .inputOutput
-        case .cannotOpen, .alreadyExists, .unsuitablePicture, .noPicture: .cannotCreate
+        case .cannotOpen, .alreadyExists, .unsuitablePicture, .unsuitableVideo, .noPicture: .cannotCreate
         }
     }
 }

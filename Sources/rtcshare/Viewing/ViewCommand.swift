@@ -57,8 +57,8 @@ struct ViewCommand: AsyncParsableCommand {
         @Option(
             help: ArgumentHelp(
                 """
-                Record all video and audio that arrives. The file must not exist.
-                """, valueName: "file.webm"), completion: .file(extensions: ["webm"]))
+                Record all video and audio that arrives, as WebM or Matroska (.mkv). The file must not exist.
+                """, valueName: "file.webm"), completion: .file(extensions: ["webm", "mkv"]))
         var record: String?
 
         @Option(

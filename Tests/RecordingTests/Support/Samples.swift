@@ -1,5 +1,6 @@
 import Foundation
 import RTCShareMedia
+import RTCShareRTP
 
 @testable import RTCShareRecording
 
@@ -24,6 +25,13 @@ enum Samples {
 
     private static func bytes(_ tag: Int) -> [UInt8] {
         (0..<4).reversed().map { UInt8(truncatingIfNeeded: tag >> (8 * $0)) }
+    }
+}
+
+extension RecordedFrame {
+    /// Creates a VP8 frame.
+    static func vp8(_ data: [UInt8], quarterTurns: Int = 0) -> RecordedFrame {
+        RecordedFrame(data: data, format: .vp8, quarterTurns: quarterTurns)
     }
 }
 

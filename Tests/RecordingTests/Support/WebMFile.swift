@@ -8,6 +8,7 @@ struct WebMFile {
         var number = 0
         var name = ""
         var codec = ""
+        var privateData: [UInt8] = []
         var isDefault = false
         var width: Int?
         var height: Int?
@@ -41,6 +42,7 @@ struct WebMFile {
         case unexpected(id: UInt32, at: Int)
     }
 
+    private(set) var documentType = ""
     private(set) var milliseconds = 0.0
     /// In nanoseconds since 2001.
     private(set) var date: Int64 = 0
@@ -60,7 +62,8 @@ struct WebMFile {
     init(_ bytes: [UInt8]) throws {
         let file = Elements(bytes)
         let top = try file.elements(in: 0..<bytes.count)
-        guard top.first?.element == .ebml else { throw Malformed.missing(.ebml) }
+        guard let head = top.first, head.element == .ebml else { throw Malformed.missing(.ebml) }
+        documentType = try file.elements(in: head.content).first { $0.element == .documentType }.map(file.text) ?? ""
         guard let segment = top.first(where: { $0.element == .segment }) else { throw Malformed.missing(.segment) }
         let parts = try file.elements(in: segment.content)
         for part in parts {
@@ -111,6 +114,7 @@ struct WebMFile {
             case .trackNumber: track.number = file.number(part)
             case .name: track.name = file.text(part)
             case .codecID: track.codec = file.text(part)
+            case .codecPrivate: track.privateData = Array(file.bytes[part.content])
             case .flagDefault: track.isDefault = file.number(part) == 1
             case .video:
                 let video = try file.elements(in: part.content)

@@ -15,7 +15,7 @@ package struct AV1FrameHeader: Hashable, Sendable {
         while let unit = try OpenBitstreamUnit.next(in: frame, at: position) {
             position = unit.bytes.upperBound
             if unit.kind == .sequenceHeader {
-                sequence = try AV1SequenceHeader(HeaderBits(frame, unit.payload, .sequenceHeader))
+                sequence = try AV1SequenceHeader(frame, unit)
             } else if unit.kind == .frame || unit.kind == .frameHeader {
                 startsSequence = try Self.isShownKeyFrame(
                     HeaderBits(frame, unit.payload, .av1FrameHeader), in: sequence)

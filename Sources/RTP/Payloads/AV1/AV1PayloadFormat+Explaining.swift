@@ -28,7 +28,7 @@ extension AV1PayloadFormat {
         guard let unit = try OpenBitstreamUnit.next(in: element, at: 0) else {
             throw .truncated(.sequenceHeader, offset: 0)
         }
-        return try AV1SequenceHeader(HeaderBits(element, unit.payload, .sequenceHeader))
+        return try AV1SequenceHeader(element, unit)
     }
 }
 

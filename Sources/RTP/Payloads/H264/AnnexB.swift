@@ -8,8 +8,10 @@ package enum AnnexB {
         package let bytes: Range<Int>
 
         static let idrSlice: UInt8 = 5
-        static let sequenceParameters: UInt8 = 7
-        static let pictureParameters: UInt8 = 8
+        /// The type of a sequence parameter set.
+        package static let sequenceParameters: UInt8 = 7
+        /// The type of a picture parameter set.
+        package static let pictureParameters: UInt8 = 8
         /// Slices and their partitions.
         static let slices: ClosedRange<UInt8> = 1...5
 

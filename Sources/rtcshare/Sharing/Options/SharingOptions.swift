@@ -81,8 +81,9 @@ struct OutputOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Record everything that is sent to a WebM file, which must not exist. A restarted service writes FILE-2.webm.
-            """, valueName: "file.webm"), completion: .file(extensions: ["webm"]))
+            Record everything that is sent to a WebM or Matroska (.mkv) file, which must not exist. A restarted \
+            service writes FILE-2.webm.
+            """, valueName: "file.webm"), completion: .file(extensions: ["webm", "mkv"]))
     var record: String?
 
     @Option(help: ArgumentHelp("Stop after this many seconds.", valueName: "s"), transform: OptionValue.duration)
