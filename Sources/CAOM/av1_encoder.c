@@ -79,6 +79,7 @@ struct av1_encoder {
     aom_codec_ctx_t context;
     aom_codec_enc_cfg_t config;
     aom_codec_pts_t time;
+    int speed;
     // The number of frames since the last key frame, that one excluded.
     unsigned frames_since_key;
     char problem[256];
@@ -105,13 +106,18 @@ static const char *explain(av1_encoder *encoder, aom_codec_err_t error) {
     return encoder->problem;
 }
 
+// libaom's fastest speed (AOME_SET_CPUUSED), and the fastest one that does not skip blocks of screens whose source is as
+// good as that of the last frame, however fine the quantizer (`set_zeromv_skip_based_on_source_sad` in speed_features.c).
+#define FASTEST_SPEED 10
+#define REFINING_SPEED 9
+
 // The values that need the fewest bits and the least time for pages of text, of those at which both were measured. Most
 // tools for natural images cost time and gain nothing at this speed.
 static aom_codec_err_t set_controls(av1_encoder *encoder, const av1_encoder_settings *settings) {
     const struct {
         int control, value;
     } controls[] = {
-        {AOME_SET_CPUUSED, 10},
+        {AOME_SET_CPUUSED, FASTEST_SPEED},
         {AV1E_SET_TUNE_CONTENT, settings->is_screen ? AOM_CONTENT_SCREEN : AOM_CONTENT_DEFAULT},
         {AV1E_SET_ENABLE_PALETTE, settings->is_screen},
         {AV1E_SET_ENABLE_INTRABC, 0},
@@ -191,6 +197,7 @@ av1_encoder *av1_encoder_open(const av1_encoder_settings *settings, char *proble
     config->rc_buf_sz = 1000;
     if (!error) error = aom_codec_enc_init_ver(&encoder->context, codec, config, 0, AOM_ENCODER_ABI_VERSION);
     if (!error) error = set_controls(encoder, settings);
+    encoder->speed = FASTEST_SPEED;
     if (!error) return encoder;
     snprintf(problem, size, "%s", explain(encoder, error));
     av1_encoder_close(encoder);
@@ -213,7 +220,8 @@ static unsigned usable_quantizer(const av1_encoder *encoder, unsigned quantizer,
 }
 
 const char *av1_encoder_encode(
-    av1_encoder *encoder, const av1_encoder_source *source, uint32_t quantizer, bool as_key, av1_encoder_frame *frame) {
+    av1_encoder *encoder, const av1_encoder_source *source, uint32_t quantizer, bool as_key, bool refines,
+    av1_encoder_frame *frame) {
     *frame = (av1_encoder_frame){0};
     aom_codec_enc_cfg_t *config = &encoder->config;
     quantizer = usable_quantizer(encoder, quantizer, as_key || !encoder->time);
@@ -221,6 +229,12 @@ const char *av1_encoder_encode(
         config->rc_min_quantizer = config->rc_max_quantizer = quantizer;
         const aom_codec_err_t error = aom_codec_enc_config_set(&encoder->context, config);
         if (error) return explain(encoder, error);
+    }
+    const int speed = refines ? REFINING_SPEED : FASTEST_SPEED;
+    if (speed != encoder->speed) {
+        const aom_codec_err_t error = set(encoder, AOME_SET_CPUUSED, speed);
+        if (error) return explain(encoder, error);
+        encoder->speed = speed;
     }
     aom_image_t image;
     // The encoder only reads its input; the structure is shared with the decoder, which writes.

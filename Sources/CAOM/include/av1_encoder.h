@@ -43,7 +43,8 @@ void av1_encoder_close(av1_encoder *_Nonnull encoder);
 // Encodes a frame with a quantizer of 1 to 63. Returns null, or the reason why that failed; an encoder that failed can
 // only be closed.
 //
+// With `refines`, blocks that differ little from the last frame are coded, too.
 // The quantizer is raised where libaom would end the process: see `usable_quantizer`.
 const char *_Nullable av1_encoder_encode(
     av1_encoder *_Nonnull encoder, const av1_encoder_source *_Nonnull source, uint32_t quantizer, bool as_key,
-    av1_encoder_frame *_Nonnull frame);
+    bool refines, av1_encoder_frame *_Nonnull frame);

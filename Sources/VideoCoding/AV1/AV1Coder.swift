@@ -66,9 +66,11 @@ package final class AV1Coder {
     /// - Parameters:
     ///   - quantizer: One of ``quantizers``. 1 becomes 2 in a key frame and the 17 frames after it, since libaom would
     ///     end the process.
+    ///   - refines: Whether content that is almost the same as in the last frame is coded, too.
     ///   - shown: Receives the image that decoders show. It can be that of the picture.
     package func encode(
-        _ picture: any PixelPlanes, quantizer: Int, asKeyFrame: Bool = false, shown: I420Samples? = nil
+        _ picture: any PixelPlanes, quantizer: Int, asKeyFrame: Bool = false, refines: Bool = false,
+        shown: I420Samples? = nil
     ) throws(VideoCodingError) -> Frame? {
         guard picture.size == configuration.size, picture.format == .i420 else {
             throw .unexpectedPicture(size: picture.size, format: picture.format, expected: configuration.size)
@@ -77,7 +79,8 @@ package final class AV1Coder {
             throw .invalidSetting(name: "quantizer", value: "\(quantizer)", allowed: "1 to 63")
         }
         let encoder = try takeEncoder()
-        let frame = try encoder.encode(picture, quantizer: quantizer, asKeyFrame: asKeyFrame, shown: shown)
+        let frame = try encoder.encode(
+            picture, quantizer: quantizer, asKeyFrame: asKeyFrame, refines: refines, shown: shown)
         self.encoder = encoder
         return frame
     }
@@ -127,14 +130,14 @@ private final class AV1EncoderHandle {
     }
 
     func encode(
-        _ picture: any PixelPlanes, quantizer: Int, asKeyFrame: Bool, shown: I420Samples?
+        _ picture: any PixelPlanes, quantizer: Int, asKeyFrame: Bool, refines: Bool, shown: I420Samples?
     ) throws(VideoCodingError) -> AV1Coder.Frame? {
         var frame = av1_encoder_frame()
         let failure = try picture.withPlanePointers { (planes) throws(VideoCodingError) -> String? in
             var source = av1_encoder_source(
                 luma: planes.first.first, blue: planes.second.first, red: planes.third.first,
                 luma_stride: planes.first.stride, blue_stride: planes.second.stride, red_stride: planes.third.stride)
-            return av1_encoder_encode(encoder, &source, UInt32(quantizer), asKeyFrame, &frame).map {
+            return av1_encoder_encode(encoder, &source, UInt32(quantizer), asKeyFrame, refines, &frame).map {
                 String(cString: $0)
             }
         }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import RTCShareCYUV
 internal import RTCShareMedia
 internal import RTCShareRTP
 internal import RTCShareWireFormat
@@ -20,14 +21,17 @@ final class AV1Encoder: PictureEncoder {
     /// The image that viewers have. Macroblocks that are coded next are copied into it.
     private(set) var shown: I420Picture
     private var quality: CodedQuality
+    private var refinement: RefinementPasses
+    /// The macroblocks that the last frame coded. libaom skips them if the next one has the same source there.
+    private var drawn: MacroblockMap
     private var keyFrameIsDue = true
     private var lastChangeAt: Duration?
     private var lastQuantizer = 63
 
     /// The finest quantizer of a key frame: what is finer arrives later, and would not be seen.
     private static let finestKeyFrame = 30
-    /// The finest quantizer of changes, as long as the rest is not finer: libaom skips what becomes only a little finer.
-    private static let finestChange = 30
+    /// The finest quantizer of changes, if the rest is not finer.
+    private static let finestChange = 20
     /// The quantizers with which unchanged content becomes finer, one after the other. libaom skips smaller steps.
     private static let passes = [30, 10, 1]
     /// The size of a refinement as time at the bitrate: changes wait for it.
@@ -43,7 +47,9 @@ final class AV1Encoder: PictureEncoder {
         let threads = sysconf(Int32(_SC_NPROCESSORS_ONLN)) >= Self.leastProcessors ? 2 : 1
         coder = try AV1Coder(.init(size: size, hint: hint, threads: threads))
         shown = try I420Picture(size: size)
-        quality = CodedQuality(of: MacroblockMap(size: size))
+        drawn = MacroblockMap(size: size)
+        quality = CodedQuality(of: drawn)
+        refinement = RefinementPasses(Self.passes.map { QuantizerControl.Scale.av1Coarseness[$0] }, of: drawn)
     }
 
     /// The macroblocks of the next frame, and how they are coded.
@@ -52,6 +58,8 @@ final class AV1Encoder: PictureEncoder {
         let quantizer: Int
         let content: QuantizerControl.Picture
         var isChange = true
+        /// The macroblocks that become finer in a pass; nil if there are none.
+        var refined: (pass: Int, map: MacroblockMap)?
     }
 
     func encode(
@@ -67,7 +75,7 @@ final class AV1Encoder: PictureEncoder {
             if isKeyFrame {
                 try keyFrame(of: picture, order: order)
             } else if input.changed.isEmpty {
-                try refinement(of: picture)
+                try rest(of: picture)
             } else {
                 try change(of: picture, input.changed, after: scrolls, timestamp: timestamp, order: order)
             }
@@ -75,14 +83,22 @@ final class AV1Encoder: PictureEncoder {
         keyFrameIsDue = true
         try draw(picture, in: step.map)
         let coded = try coder.encode(
-            shown, quantizer: step.quantizer, asKeyFrame: isKeyFrame, shown: shown.samples)
+            shown, quantizer: step.quantizer, asKeyFrame: isKeyFrame, refines: step.refined != nil, shown: shown.samples
+        )
         guard let coded else { return ([], .dropped) }
         keyFrameIsDue = false
+        if let path = getenv("AV1TRACE"), let file = fopen(path, "a") {
+            fputs(
+                "\(timestamp) q \(step.quantizer) map \(step.map.count) changed \(input.changed.count) bytes \(coded.data.count) coarsest \(quality.coarsest) rest \(quality.coarsest(outside: input.changed)) kind \(step.content.kind) activity \(Int(step.content.activity)) credit \(Int(ledger.credit)) pass \(step.refined?.pass ?? -1)\n",
+                file)
+            fclose(file)
+        }
         if step.isChange { lastChangeAt = timestamp }
         if !step.map.isEmpty { control.record(coded.data.count * 8, for: step.content, quantizer: step.quantizer) }
         ledger.spend(byteCount: coded.data.count, isChange: step.isChange)
         let coarseness = QuantizerControl.Scale.av1Coarseness[step.quantizer]
-        quality.didCode(coded.isKeyFrame ? nil : step.map, coarseness: coarseness)
+        drawn = step.map
+        try recordQuality(of: picture, after: step, coarseness: coarseness)
         if step.isChange { lastQuantizer = step.quantizer }
         input.didEncode()
         var frame = EncodedVideoFrame(
@@ -90,7 +106,7 @@ final class AV1Encoder: PictureEncoder {
             timestamp: timestamp, rotation: input.rotation, quantizer: coded.quantizer, coarseness: coarseness,
             contentHint: order.hint)
         frame.coarsest = quality.coarsest
-        frame.finest = QuantizerControl.Scale.av1Coarseness[Self.passes[Self.passes.count - 1]]
+        frame.canBeFiner = refinement.isUnfinished
         frame.becomesFinest = true
         frame.isScroll = scrolls != nil
         return ([], .encoded(frame))
@@ -104,7 +120,9 @@ final class AV1Encoder: PictureEncoder {
         guard configuration != coder.configuration else { return }
         if size != coder.configuration.size {
             shown = try I420Picture(size: size)
-            quality = CodedQuality(of: MacroblockMap(size: size))
+            drawn = MacroblockMap(size: size)
+            quality = CodedQuality(of: drawn)
+            refinement = RefinementPasses(Self.passes.map { QuantizerControl.Scale.av1Coarseness[$0] }, of: drawn)
         }
         try coder.reconfigure(configuration)
         keyFrameIsDue = true
@@ -119,6 +137,29 @@ final class AV1Encoder: PictureEncoder {
                     height: min(rectangle.size.height, picture.size.height - rectangle.y))
                 let part = PixelRectangle(x: rectangle.x, y: rectangle.y, size: size)
                 try planes.convert(part, .i420, to: shown.samples.from(x: part.x, y: part.y))
+            }
+        }
+    }
+
+    /// Records how fine the coded macroblocks are. libaom skips some of them, in particular those that moved.
+    private func recordQuality(
+        of picture: StandingPicture, after step: Step, coarseness: Int
+    ) throws(VideoCodingError) {
+        quality.didCode(step.map, coarseness: coarseness)
+        try picture.withPlanePointers { (source) throws(VideoCodingError) in
+            try shown.withPlanePointers { (shown) throws(VideoCodingError) in
+                for index in step.map.cells.indices where step.map.cells[index] != 0 {
+                    let (x, y) = (index % step.map.columns * 16, index / step.map.columns * 16)
+                    let (width, height) = (min(16, picture.size.width - x), min(16, picture.size.height - y))
+                    let sum = ComputeSumSquareErrorPlane(
+                        source.first.first + y * Int(source.first.stride) + x, source.first.stride,
+                        shown.first.first + y * Int(shown.first.stride) + x, shown.first.stride, Int32(width),
+                        Int32(height))
+                    let found = Coarseness.of(meanSquaredError: Double(sum) / Double(width * height))
+                    if found > coarseness { quality.correct(index, coarseness: found) }
+                    let pass = step.refined.flatMap { $0.map.cells[index] != 0 ? $0.pass : nil }
+                    refinement.record(index, coarseness: found, tried: pass)
+                }
             }
         }
     }
@@ -150,16 +191,21 @@ final class AV1Encoder: PictureEncoder {
         // In a sequence of frames, a single simple one should not be much finer.
         let finest = isNewPage ? Self.finestChange : max(lastQuantizer - Self.mostRefinement, Self.finestChange)
         var quantizer = control.quantizer(for: content, bits: allowance, in: min(finest, coarsest)...coarsest)
-        // If the rest is as fine already, it becomes finer with small changes as it does without.
-        let rest = quality.coarsest(outside: changed)
-        let next = Self.passes.first { $0 < quantizer && QuantizerControl.Scale.av1Coarseness[$0] < rest }
-        if let next, rest <= QuantizerControl.Scale.av1Coarseness[quantizer], control.bits(content, at: next) <= share * Self.smallShare { quantizer = next }
-        var map = changed
+        var step = Step(map: changed, quantizer: quantizer, content: content)
+        guard let next = refinement.next(except: changed, drawn) else { return step }
+        // With small changes the rest becomes finer as it does without.
+        let isSmall = control.bits(content, at: Self.passes[next.pass]) <= share * Self.smallShare
+        guard isSmall || Self.passes[next.pass] >= quantizer else { return step }
+        if isSmall { quantizer = min(quantizer, Self.passes[next.pass]) }
         let left = min(allowance, share + max(ledger.credit, 0)) - control.bits(content, at: quantizer)
-        let refined = try addCoarse(of: picture, bits: left, quantizer: quantizer, to: &map)
-        return Step(
-            map: map, quantizer: quantizer,
-            content: .init(kind: content.kind, activity: content.activity + refined * Self.refinementShare))
+        let refined = try part(of: next.map, in: picture, bits: left, quantizer: quantizer)
+        guard !refined.map.isEmpty else { return step }
+        step = Step(
+            map: changed.union(refined.map), quantizer: quantizer,
+            content: .init(
+                kind: content.kind, activity: content.activity + refined.activity * Self.refinementShare))
+        step.refined = (next.pass, refined.map)
+        return step
     }
 
     /// The maximum size of a small change, as a fraction of a frame's part of the bitrate.
@@ -169,33 +215,35 @@ final class AV1Encoder: PictureEncoder {
     private static let refinementShare = 0.6
 
     /// Returns the step for unchanged content.
-    private func refinement(of picture: StandingPicture) throws(VideoCodingError) -> Step {
-        var map = MacroblockMap(size: picture.size)
-        let quantizer =
-            Self.passes.first { QuantizerControl.Scale.av1Coarseness[$0] < quality.coarsest } ?? Self.passes[0]
-        let activity = try addCoarse(
-            of: picture, bits: ledger.bits(in: Self.refinementTime), quantizer: quantizer, to: &map)
-        return Step(
-            map: map, quantizer: quantizer, content: .init(kind: .refinement, activity: activity), isChange: false)
+    private func rest(of picture: StandingPicture) throws(VideoCodingError) -> Step {
+        var step = Step(
+            map: MacroblockMap(size: picture.size), quantizer: Self.passes[0],
+            content: .init(kind: .refinement, activity: 0), isChange: false)
+        guard let next = refinement.next(except: drawn) else { return step }
+        let quantizer = Self.passes[next.pass]
+        let refined = try part(
+            of: next.map, in: picture, bits: ledger.bits(in: Self.refinementTime), quantizer: quantizer)
+        step = Step(
+            map: refined.map, quantizer: quantizer, content: .init(kind: .refinement, activity: refined.activity),
+            isChange: false)
+        step.refined = (next.pass, refined.map)
+        return step
     }
 
-    /// Adds macroblocks that are coarser than with this quantizer, as many as the bits allow. Returns their activity.
-    private func addCoarse(
-        of picture: StandingPicture, bits: Double, quantizer: Int, to map: inout MacroblockMap
-    ) throws(VideoCodingError) -> Double {
-        let coarse = quality.coarser(than: QuantizerControl.Scale.av1Coarseness[quantizer])
-        guard bits > 0, !coarse.isEmpty else { return 0 }
-        var (activity, result) = (0.0, map)
-        try PictureActivity.forEach(of: picture, in: coarse) { index, value in
-            guard result.cells[index] == 0 else { return true }
+    /// Returns as many of the macroblocks as the bits allow, and their activity.
+    private func part(
+        of map: MacroblockMap, in picture: StandingPicture, bits: Double, quantizer: Int
+    ) throws(VideoCodingError) -> (map: MacroblockMap, activity: Double) {
+        var (activity, result) = (0.0, MacroblockMap(size: picture.size))
+        guard bits > 0 else { return (result, 0) }
+        try PictureActivity.forEach(of: picture, in: map) { index, value in
             let content = QuantizerControl.Picture(kind: .refinement, activity: activity + value)
             guard control.bits(content, at: quantizer) <= bits || result.isEmpty else { return false }
             result.insert(index)
             activity += value
             return true
         }
-        map = result
-        return activity
+        return (result, activity)
     }
 
     /// Returns the coarsest quantizer.

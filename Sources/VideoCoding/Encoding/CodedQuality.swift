@@ -76,6 +76,12 @@ struct CodedQuality {
         coarsest = Int(levels.max() ?? 0)
     }
 
+    /// Records that a macroblock is as coarse as this.
+    mutating func correct(_ index: Int, coarseness: Int) {
+        levels[index] = UInt8(clamping: coarseness)
+        coarsest = max(coarsest, coarseness)
+    }
+
     /// Records that these macroblocks, or all for nil, were coded with this coarseness.
     mutating func didCode(_ map: MacroblockMap?, coarseness: Int) {
         lastCoarseness = coarseness

@@ -25,8 +25,8 @@ package struct EncodedVideoFrame: Sendable {
     var coarsest: Int
     /// Whether the frame is our own instead of a library's: it codes changes and leaves everything else unchanged.
     var isPartialUpdate = false
-    /// The coarseness down to which unchanged content becomes finer with each further frame.
-    var finest = Coarseness.fine
+    /// Whether further frames make unchanged content finer; nil if that depends on ``coarsest``.
+    var canBeFiner: Bool?
     /// Whether that is so however long the bitrate takes for it.
     var becomesFinest = false
     /// Whether vectors express what moved, so that the frame's size is that of new content.

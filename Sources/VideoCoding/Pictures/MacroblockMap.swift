@@ -69,6 +69,13 @@ package struct MacroblockMap: Sendable, Hashable {
         count = 0
     }
 
+    /// Returns the macroblocks that are in either set. Both are of frames of the same size.
+    func union(_ other: MacroblockMap) -> MacroblockMap {
+        var result = self
+        for index in cells.indices where other.cells[index] != 0 { result.insert(index) }
+        return result
+    }
+
     /// Rectangles that cover exactly the macroblocks that are not in the set.
     var rest: [PixelRectangle] { rectangles(of: 0) }
 

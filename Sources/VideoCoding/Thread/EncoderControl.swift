@@ -316,7 +316,8 @@ extension EncoderControl {
             // Frames after a blurred key frame pay for what it omitted, and predict as little as a key frame.
             let isKeyFrame = frame.isKeyFrame || cadence.isUnfinished
             cadence.encoded(
-                isKeyFrame: frame.isKeyFrame, isCoarse: frame.coarsest > frame.finest, isUnfinished: frame.isUnfinished,
+                isKeyFrame: frame.isKeyFrame, isCoarse: frame.canBeFiner ?? (frame.coarsest > Coarseness.fine),
+                isUnfinished: frame.isUnfinished,
                 isRefining: frame.becomesFinest && !isChange, now: begin)
             // In scrolling content, fewer frames would show as much new content, without a gain.
             let sample = QualityGovernor.Sample(

@@ -73,4 +73,23 @@ struct AV1EncoderTests {
             #expect(samples(seen) == samples(encoder.shown))
         }
     }
+
+    @Test("trial")
+    func trial() throws {
+        let size = PixelSize(width: 1280, height: 720)
+        let text = TextPicture(size: size, seed: 5)
+        var numbers = SeededNumbers(3)
+        var noisy = text.luma
+        for index in noisy.indices { noisy[index] = UInt8(clamping: Int(noisy[index]) + Int.random(in: -6...6, using: &numbers)) }
+        let base = TextPicture(size: size, luma: noisy)
+        var share = try EncodedShare(.text, codec: .av1, bitsPerSecond: 1_500_000, size: size, looks: true) { index in
+            var changed = base
+            changed.draw(0x7E42_4242_7E02_827E, x: 40 + index % 8 * 8, y: 100)
+            return changed.i420
+        }
+        for second in 1...6 {
+            try share.run(to: second, bitsPerSecond: 1_500_000)
+            print(second, try signalToNoise(share), share.seconds.last!)
+        }
+    }
 }
