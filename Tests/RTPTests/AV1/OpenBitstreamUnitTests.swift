@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -62,6 +63,38 @@ struct OpenBitstreamUnitTests {
         }
     }
 
+    private func sequenceHeader(_ frame: [UInt8]) throws -> AV1SequenceHeader {
+        let unit = try #require(try OpenBitstreamUnit.next(in: frame.span.bytes, at: 0))
+        return try AV1SequenceHeader(frame.span.bytes, unit)
+    }
+
+    @Test("A sequence header has the profile, the level, the size and the sample format")
+    func sequenceHeaders() throws {
+        let header = try sequenceHeader(Self.sequenceHeader)
+        #expect(header.profile == 0 && header.level == 8 && !header.isHighTier)
+        #expect(header.width == 1920 && header.height == 1080)
+        #expect(try header.readSampleFormat() == 0x0C)
+        #expect(throws: RTPError.self) {
+            try sequenceHeader([0x0A, 0x09] + Self.sequenceHeader[2..<11]).readSampleFormat()
+        }
+    }
+
+    @Test(
+        "Each sample format is read as av1C has it",
+        arguments: [
+            (0, "0000" + "01", 0x0D), (0, "0100", 0x1C), (1, "000", 0x00), (1, "01" + "000000010000110100000000", 0x00),
+            (2, "10000", 0x48), (2, "11000" + "11" + "10", 0x6E), (2, "11000" + "10", 0x68), (2, "11000" + "0", 0x60),
+        ] as [(Int, String, UInt8)])
+    func sampleFormats(profile: Int, colors: String, format: UInt8) throws {
+        // A reduced header of level 2.1 and one pixel, with all tools off.
+        let text = String(profile + 8, radix: 2).dropFirst() + "11" + "00001" + "00000000" + "00" + "000000" + colors
+        let bits = text.padding(toLength: 64, withPad: "0", startingAt: 0)
+        let payload = stride(from: 0, to: 64, by: 8).map { place in
+            UInt8(bits.dropFirst(place).prefix(8), radix: 2) ?? 0
+        }
+        #expect(try sequenceHeader([0x08] + payload).readSampleFormat() == format)
+    }
+
     @Test("Headers that are cut, changed or random are an error or read, without a trap")
     func garbage() {
         let frame = Self.sequenceHeader + Self.keyFrame
@@ -71,6 +104,7 @@ struct OpenBitstreamUnitTests {
                 var damaged = frame
                 damaged[index] = value
                 _ = try? AV1FrameHeader(parsing: damaged.span.bytes)
+                _ = try? sequenceHeader(damaged).readSampleFormat()
             }
         }
         var numbers = SeededNumbers(36)
