@@ -54,8 +54,8 @@ struct VideoRTPStream {
             frame.dependencyDescriptor(at: fragment, number: number)
         }
 
-        /// The extensions of the first transmission, without the dependency descriptor. Without RTX a retransmission has the same sequence number, which
-        /// SRTP allows only for identical bytes (RFC 3711 §9.1).
+        /// The extensions of the first transmission, without the dependency descriptor. Without RTX a retransmission has
+        /// the same sequence number, which SRTP allows only for identical bytes (RFC 3711 §9.1).
         var extensions: HeaderExtensions {
             if let rest { return rest.extensions }
             var extensions = HeaderExtensions()
@@ -141,7 +141,8 @@ struct VideoRTPStream {
         hasSentKeyFrame = true
         stream.statistics.count(frame)
         repeatRetransmissions(as: media, to: &pacer, now: now)
-        let (group, corrections, correctionByteCount) = protection?.corrections(for: frame, now: now) ?? (.none, 0, 0)
+        let (group, corrections, correctionByteCount) =
+            protection?.corrections(for: frame, isNumbered: isNumbered(frame), now: now) ?? (.none, 0, 0)
         for fragment in 0..<frame.fragmentCount {
             pacer.enqueue(
                 .picture(frame, media: UInt32(media), fragment: UInt16(clamping: fragment), group: group),
@@ -154,6 +155,12 @@ struct VideoRTPStream {
                 size: correctionByteCount + RTPHeader.fixedByteCount, priority: .video, now: now)
         }
         return true
+    }
+
+    /// Whether packets of a frame have its number, in the payload or in a dependency descriptor.
+    private func isNumbered(_ frame: PacketizedFrame) -> Bool {
+        frame.format.numbersFrames
+            || frame.format.usesDependencyDescriptor && stream.parameters.extensions[.dependencyDescriptor] != nil
     }
 
     /// Lets the history store the packets of a higher bitrate.

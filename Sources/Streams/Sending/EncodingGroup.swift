@@ -176,6 +176,7 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
                 guard case .awaitingKeyFrame(of: encoding, _) = sender.state.phase else { continue }
                 setPhase(.sending(encoding), of: sender)
             }
+            endUnused()
         }
         return receiving[encoding]?.lists ?? []
     }
@@ -200,7 +201,7 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
     /// Returns the settings of an encoding: the wanted ones, within the limits of its senders' bitrates and peers.
     func settings(of encoding: Int, now: Duration) -> VideoEncoder.Settings {
         var settings = wanted
-        let members = members(of: encoding)
+        let members = audience(of: encoding)
         guard !members.isEmpty else {
             // An encoding without viewers is not encoded.
             let isKept = encoding == 0 && isRecorded
@@ -217,7 +218,7 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
 
     /// Returns whether the queues of all senders of an encoding that answer are full.
     func isQueueFull(of encoding: Int) -> Bool {
-        let members = Self.responsive(members(of: encoding))
+        let members = Self.responsive(audience(of: encoding))
         return !members.isEmpty && members.allSatisfy(\.state.isQueueFull)
     }
 
@@ -309,14 +310,13 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
 
     private mutating func endUnused() {
         for (variant, encoding) in encodings where encoding > 0 || variant.quality > 0 {
-            let isUsed = senders.values.contains { !$0.state.isIdle && self.variant(of: $0) == variant }
+            let isUsed = senders.values.contains {
+                !$0.state.isIdle && self.variant(of: $0) == variant
+                    || encoding > 0 && $0.state.phase.encoding == encoding
+            }
             guard !isUsed else { continue }
             encodings[variant] = nil
             guard encoding > 0 else { continue }
-            for sender in senders.values {
-                guard case .awaitingKeyFrame(let next, meanwhile: encoding) = sender.state.phase else { continue }
-                setPhase(.awaitingKeyFrame(of: next, meanwhile: nil), of: sender)
-            }
             receiving[encoding] = nil
             keyFrames.end(encoding)
             nextKeyFrames[encoding] = nil
@@ -330,6 +330,14 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
     /// Returns the senders that send an encoding, or will send it.
     func members(of encoding: Int) -> [Sender] {
         senders.values.filter { !$0.state.isIdle && self.encoding(of: $0) == encoding }
+    }
+
+    /// Returns the senders for which an encoding is encoded: those that keep it, or else those that send it until the
+    /// key frame of another one.
+    private func audience(of encoding: Int) -> [Sender] {
+        let members = members(of: encoding)
+        guard members.isEmpty else { return members }
+        return senders.values.filter { $0.state.phase.encoding == encoding }
     }
 
     /// Schedules the key frame that a sender needs from its encoding.

@@ -12,6 +12,7 @@ package final class AV1PayloadFormat: VideoPayloadFormat {
 
     package let encodingName = "AV1"
     package let usesDependencyDescriptor = true
+    package let parameters: any VideoFormatParameters = AV1FormatParameters()
 
     private init() {}
 
