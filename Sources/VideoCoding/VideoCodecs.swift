@@ -2,7 +2,7 @@ package import RTCShareRTP
 
 extension VideoCodec {
     /// All codecs, in the order of preference of descriptions.
-    package static let all: [VideoCodec] = [.vp8, .av1]
+    package static let all: [VideoCodec] = [.vp8, .av1, .h264]
 
     /// The codecs that can be used on this machine.
     package static var available: [VideoCodec] { all.filter { $0.unavailability() == nil } }
@@ -25,7 +25,7 @@ extension VideoCodec {
 
     /// The codec of a payload format; nil for one of another program.
     package init?(of format: any VideoPayloadFormat) {
-        guard let codec = Self.all.first(where: { $0.format === format }) else { return nil }
+        guard let codec = Self.all.first(where: { codec in codec.formats.contains { $0 === format } }) else { return nil }
         self = codec
     }
 }

@@ -82,7 +82,7 @@ struct RecordedCodecTests {
     func beginning() {
         var line = PictureLine()
         func add(_ data: [UInt8], at milliseconds: Int) {
-            let frame = RecordedFrame(data: data, format: H264TestFormat.shared)
+            let frame = RecordedFrame(data: data, format: .h264)
             _ = line.add(frame, as: .h264, at: .milliseconds(milliseconds))
         }
         add(Self.slice, at: 0)

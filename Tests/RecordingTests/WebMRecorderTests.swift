@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import RTCShareLocks
 import RTCShareMedia
+import RTCShareRTP
 import RTCShareStreams
 import RTCShareTransport
 import RTCShareVideoCoding
@@ -148,7 +149,7 @@ struct WebMRecorderTests {
         let (content, face) = (
             source.picture(name: "alice#content", isMain: true) {}, source.picture(name: "alice", isMain: false) {}
         )
-        let slice = RecordedFrame(data: [0, 0, 1, 0x65, 0x88, 0x84], format: H264TestFormat.shared)
+        let slice = RecordedFrame(data: [0, 0, 1, 0x65, 0x88, 0x84], format: .h264)
         face(.vp8(Samples.keyFrame()), times(0))
         content(slice, times(10))
         content(slice, times(20))

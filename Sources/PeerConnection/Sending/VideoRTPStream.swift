@@ -141,8 +141,9 @@ struct VideoRTPStream {
         hasSentKeyFrame = true
         stream.statistics.count(frame)
         repeatRetransmissions(as: media, to: &pacer, now: now)
+        let isNumbered = isNumbered(frame)
         let (group, corrections, correctionByteCount) =
-            protection?.corrections(for: frame, isNumbered: isNumbered(frame), now: now) ?? (.none, 0, 0)
+            protection?.corrections(for: frame, isNumbered: isNumbered, now: now) ?? (.none, 0, 0)
         for fragment in 0..<frame.fragmentCount {
             pacer.enqueue(
                 .picture(frame, media: UInt32(media), fragment: UInt16(clamping: fragment), group: group),

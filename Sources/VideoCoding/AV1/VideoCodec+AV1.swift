@@ -8,7 +8,7 @@ extension VideoCodec {
         relativeEffort: 4,
         implementation: ("libaom", "dav1d")
     ) { (size, settings) throws(VideoCodingError) in
-        try AV1Encoder(size: size)
+        try ScreenEncoder<AV1Coder>(size: size)
     } makeDecoder: { () throws(VideoCodingError) in
         try AV1Decoder()
     }

@@ -76,13 +76,18 @@ struct BitLedger {
 
     /// Charges a frame. `isChange` means that it shows changes, instead of only sharpening unchanged content.
     mutating func spend(byteCount: Int, isChange: Bool) {
+        spend(byteCount: byteCount, changeShare: isChange ? 1 : 0)
+    }
+
+    /// Charges a frame, of which changes are a fraction, 0 to 1, and the rest sharpens unchanged content.
+    mutating func spend(byteCount: Int, changeShare: Double) {
         let isLarge = duration(of: Double(byteCount) * 8) > Self.slack
         debt += Double(byteCount) * 8
         // There is one loan at a time: if all frames are large, each waits until the previous one is paid for, and
         // there are fewer of them.
         if isLarge, loan == 0 { loan = max(debt - bits(in: Self.slack), 0) }
         limitDebt()
-        if isChange { credit -= Double(byteCount) * 8 }
+        credit -= Double(byteCount) * 8 * changeShare
     }
 
     /// The maximum credit for any change.

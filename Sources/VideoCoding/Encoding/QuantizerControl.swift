@@ -17,6 +17,8 @@ struct QuantizerControl {
         let weights: [Double]
         /// The assumed complexity of a first frame.
         let usualComplexity: Double
+        /// The ratio of the assumed complexity of a first new page to that of a key frame.
+        var pageRatio = 1.0
         /// The ratios of the least and of the largest complexity to the usual one.
         static let deviations = 4.0 / 15...4.0
     }
@@ -30,13 +32,15 @@ struct QuantizerControl {
     /// The fraction of missing bits that the next frame saves, and the minimum fraction of its share that remains.
     private static let saving = 0.25
     private static let leastShare = 0.3
+    /// The maximum ratio of the sizes that content has with the quantizers of two frames in a sequence.
+    private static let largestImprovement = 1.6
     /// The number of steps by which a frame that is coded again becomes finer.
     private static let refinement = 6
 
     /// The content to code.
     struct Picture {
         /// The kind of content. Each kind is learned separately.
-        enum Kind: CaseIterable {
+        enum Kind: Hashable {
             case keyFrame
             /// A new page after an idle time, as an inter frame.
             case page
@@ -44,8 +48,8 @@ struct QuantizerControl {
             case following
             /// A blurred key frame or page, whose bits do not predict those of a sharp one.
             case blurred
-            /// Unchanged content that becomes finer.
-            case refinement
+            /// Unchanged content that becomes finer in a pass, after those before it.
+            case refinement(pass: Int)
         }
 
         let kind: Kind
@@ -76,7 +80,7 @@ struct QuantizerControl {
 
     /// Returns the bits of the frame at a quantizer.
     func bits(_ picture: Picture, at quantizer: Int) -> Double {
-        complexity[picture.kind, default: scale.usualComplexity] * picture.activity * scale.weights[quantizer]
+        complexity(of: picture.kind) * picture.activity * scale.weights[quantizer]
     }
 
     /// Returns the next finer quantizer for a frame that was coded with this one and has not changed since.
@@ -84,11 +88,22 @@ struct QuantizerControl {
         min(max(quantizer - refinement, limits.lowerBound), limits.upperBound)
     }
 
+    /// Returns a quantizer for a frame shortly after one with this quantizer: in a sequence, a single simple frame should
+    /// not be much finer.
+    func slightlyFiner(than quantizer: Int, notBelow finest: Int) -> Int {
+        let limit = scale.weights[quantizer] * Self.largestImprovement
+        return max(scale.weights.firstIndex { $0 <= limit } ?? quantizer, finest)
+    }
+
+    private func complexity(of kind: Picture.Kind) -> Double {
+        complexity[kind] ?? scale.usualComplexity * (kind == .page ? scale.pageRatio : 1)
+    }
+
     /// Records the bits of a frame.
     mutating func record(_ bits: Int, for picture: Picture, quantizer: Int) {
         let expected = picture.activity * scale.weights[quantizer]
         guard expected > 0 else { return }
-        let known = complexity[picture.kind, default: scale.usualComplexity]
+        let known = complexity(of: picture.kind)
         let change = pow(Double(bits) / expected / known, picture.kind == .following ? Self.weightOfOne : 0.5)
         complexity[picture.kind] = min(
             max(known * max(change, Self.mostSimplification), scale.usualComplexity * Scale.deviations.lowerBound),

@@ -5,13 +5,16 @@ struct RefinementPasses {
     private let coarseness: [Int]
     /// The number of passes that each macroblock has completed.
     private var completed: [UInt8]
+    /// The coarseness of each macroblock, as measured.
+    private var measured: [UInt8]
     /// The numbers of macroblocks that have completed as many passes.
     private var counts: [Int]
 
     /// Creates the passes of a frame without content.
-    init(_ coarseness: [Int], of map: MacroblockMap) {
-        self.coarseness = coarseness
+    init(_ range: QuantizerRange, of map: MacroblockMap) {
+        coarseness = range.passes.map { range.coarseness[$0] }
         completed = Array(repeating: 0, count: map.cells.count)
+        measured = Array(repeating: UInt8(Coarseness.coarsest), count: map.cells.count)
         counts = Array(repeating: 0, count: coarseness.count + 1)
         counts[0] = completed.count
     }
@@ -20,29 +23,40 @@ struct RefinementPasses {
     var isUnfinished: Bool { counts.dropLast().contains { $0 > 0 } }
 
     /// Returns the pass with the macroblocks that have completed the fewest, except those of `maps`; nil if none of them
-    /// has passes left.
-    func next(except maps: MacroblockMap...) -> (pass: Int, map: MacroblockMap)? {
-        guard isUnfinished, let first = maps.first else { return nil }
-        var best = coarseness.count
-        for index in completed.indices where completed[index] < best {
-            if maps.allSatisfy({ $0.cells[index] == 0 }) { best = Int(completed[index]) }
+    /// has passes left. Passes before the first one are left out.
+    func next(except maps: MacroblockMap..., from first: Int = 0) -> (pass: Int, map: MacroblockMap)? {
+        guard isUnfinished, var map = maps.first else { return nil }
+        var pass = coarseness.count
+        for index in completed.indices where completed[index] < pass {
+            if maps.allSatisfy({ $0.cells[index] == 0 }) { pass = max(Int(completed[index]), first) }
+            if pass == first { break }
         }
-        guard best < coarseness.count else { return nil }
-        var map = first
+        guard pass < coarseness.count else { return nil }
         map.removeAll()
-        for index in completed.indices where completed[index] == best {
+        for index in completed.indices where completed[index] <= pass {
             if maps.allSatisfy({ $0.cells[index] == 0 }) { map.insert(index) }
         }
-        return (best, map)
+        return (pass, map)
     }
 
     /// Records that a macroblock was coded, with the coarseness that it has now, and the pass that was tried; nil for a
     /// change.
-    mutating func record(_ index: Int, coarseness found: Int, tried pass: Int?) {
+    mutating func didCode(_ index: Int, coarseness found: Int, tried pass: Int?) {
         let reached = coarseness.count { $0 >= found }
         let new = max(reached, pass.map { max($0 + 1, Int(completed[index])) } ?? 0)
         counts[Int(completed[index])] -= 1
         counts[new] += 1
         completed[index] = UInt8(new)
+        measured[index] = UInt8(clamping: found)
     }
+
+    /// Records the coarseness of a macroblock that was not coded. It can be coarser than before: libraries predict larger
+    /// blocks as a whole, and filter edges.
+    mutating func didCheck(_ index: Int, coarseness found: Int) {
+        guard found > Int(measured[index]) + Self.leastDamage else { return }
+        didCode(index, coarseness: found, tried: nil)
+    }
+
+    /// The smallest increase of coarseness that is worth another pass.
+    private static let leastDamage = 2
 }

@@ -76,6 +76,19 @@ package struct MacroblockMap: Sendable, Hashable {
         return result
     }
 
+    /// Returns the set with all macroblocks of their blocks of 64 by 64 pixels, and those next to such blocks.
+    func withSurroundings() -> MacroblockMap {
+        var result = self
+        var blocks: Set<Int> = []
+        for index in cells.indices where cells[index] != 0 {
+            let (column, row) = (index % columns / 4, index / columns / 4)
+            guard blocks.insert(row * columns + column).inserted else { continue }
+            result.insert(
+                PixelRectangle(x: column * 64 - 16, y: row * 64 - 16, size: PixelSize(width: 96, height: 96)))
+        }
+        return result
+    }
+
     /// Rectangles that cover exactly the macroblocks that are not in the set.
     var rest: [PixelRectangle] { rectangles(of: 0) }
 

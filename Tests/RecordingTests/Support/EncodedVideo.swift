@@ -30,7 +30,7 @@ struct EncodedVideo {
             switch self {
             case .vp8: .vp8
             case .av1: .av1
-            case .h264: H264TestFormat.shared
+            case .h264: H264PayloadFormat.h264
             }
         }
     }

@@ -9,6 +9,7 @@ enum CodecLibraries {
 
     static let hasAV1 = mustRun || AV1Coder.unavailability == nil && AV1Decoder.unavailability == nil
     static let hasH264 = mustRun || H264Coder.unavailability == nil
+    static let screenCodecs = (hasAV1 ? [VideoCodec.av1] : []) + (hasH264 ? [.h264] : [])
     static let hasGStreamer =
         mustRun || FileManager.default.isExecutableFile(atPath: "/usr/bin/gst-launch-1.0")
     static let hasFFmpeg = mustRun || FFmpegLibrary.installed != nil

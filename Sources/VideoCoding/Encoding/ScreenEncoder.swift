@@ -1,0 +1,272 @@
+internal import Glibc
+internal import RTCShareCYUV
+internal import RTCShareMedia
+internal import RTCShareRTP
+internal import RTCShareWireFormat
+
+/// An encoder for screens: a library's, with macroblocks and a quantizer of each frame that are chosen here.
+///
+///     changed ─▶ the changes, and coarse macroblocks for the bits that they leave ──┐
+///     unchanged ─▶ the coarsest macroblocks, as many as the bits allow, finer ──────┼▶ copied onto what viewers have
+///     key frame ─▶ all, so coarse that it arrives soon ────────────────────────────┘    ─▶ library
+///
+/// Libraries have no maps of macroblocks to code, or ignore them. Instead, the others are given to them as viewers have
+/// them, so that there is nothing to code.
+final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
+    private let coder: Coder
+    private var control = QuantizerControl(Coder.range.scale)
+    private(set) var ledger = BitLedger()
+    private(set) var newShare = 0.0
+    private var scrollSearch = ScrollSearch()
+    /// The image that viewers have. Macroblocks that are coded next are copied into it.
+    private(set) var shown: I420Picture
+    private var refinement: RefinementPasses
+    /// The macroblocks that the last frame coded. A library can skip them if the next one has the same source there.
+    private var drawn: MacroblockMap
+    private var keyFrameIsDue = true
+    private var lastChangeAt: Duration?
+    /// The time of the last change that was large, such as a new page or a part of motion.
+    private var lastLargeChangeAt: Duration?
+    private var lastQuantizer = Coder.range.coarsest
+
+    /// The size of a refinement as time at the bitrate: changes wait for it.
+    private static var refinementTime: Duration { .milliseconds(100) }
+    /// The time without large changes after which one is a new page.
+    private static var pageTime: Duration { .milliseconds(500) }
+    private static var range: QuantizerRange { Coder.range }
+
+    init(size: PixelSize, hint: ContentHint = .detail) throws(VideoCodingError) {
+        coder = try Coder(size: size, hint: hint)
+        shown = try I420Picture(size: size)
+        drawn = MacroblockMap(size: size)
+        refinement = RefinementPasses(Self.range, of: drawn)
+    }
+
+    /// The macroblocks of the next frame, and how they are coded.
+    private struct Step {
+        var map: MacroblockMap
+        var quantizer: Int
+        /// The content of the changes; nil at rest.
+        var change: QuantizerControl.Picture?
+        /// Whether the change has more content than a frame's part of the bitrate carries.
+        var isLarge = false
+        /// The unchanged content that becomes finer in a pass; nil if there is none.
+        var refinement: Refinement?
+
+        typealias Refinement = (pass: Int, map: MacroblockMap, content: QuantizerControl.Picture)
+
+        mutating func refine(_ part: Refinement?) {
+            guard let part else { return }
+            map = map.union(part.map)
+            refinement = part
+        }
+    }
+
+    func encode(
+        _ input: inout PictureInput, timestamp: Duration, asKeyFrame: Bool, order: EncodingOrder
+    ) throws(VideoCodingError) -> (preceding: [EncodedVideoFrame], outcome: EncodingOutcome) {
+        guard let picture = input.picture else { throw .emptyPicture }
+        try prepare(for: picture.size, hint: order.hint)
+        ledger = order.ledger
+        let scrolls = order.hint == .motion ? nil : try input.findScrolls(by: &scrollSearch, order.settings.heuristics)
+        newShare = input.newShare(after: scrolls)
+        let isKeyFrame = asKeyFrame || keyFrameIsDue
+        let step =
+            if isKeyFrame {
+                try keyFrame(of: picture, order: order)
+            } else if input.changed.isEmpty {
+                try rest(of: picture)
+            } else {
+                try change(of: picture, input.changed, after: scrolls, timestamp: timestamp, order: order)
+            }
+        // After a failure, what viewers have is unknown.
+        keyFrameIsDue = true
+        try draw(picture, in: step.map)
+        let coded = try coder.encode(
+            replacing: shown, quantizer: step.quantizer, asKeyFrame: isKeyFrame, refines: step.refinement != nil)
+        guard let coded else { return ([], .dropped) }
+        keyFrameIsDue = false
+        if step.change != nil { lastChangeAt = timestamp }
+        if step.isLarge || isKeyFrame { lastLargeChangeAt = timestamp }
+        account(for: coded.data.count, of: step)
+        let coarseness = Self.range.coarseness[step.quantizer]
+        drawn = step.map
+        try recordQuality(of: picture, after: step)
+        if step.change != nil { lastQuantizer = step.quantizer }
+        input.didEncode()
+        var frame = EncodedVideoFrame(
+            data: coded.data, format: Coder.format, isKeyFrame: coded.isKeyFrame, size: picture.size,
+            timestamp: timestamp, rotation: input.rotation, quantizer: coded.quantizer, coarseness: coarseness,
+            contentHint: order.hint)
+        frame.canBeFiner = refinement.isUnfinished
+        frame.becomesFinest = true
+        frame.isScroll = scrolls != nil
+        return ([], .encoded(frame))
+    }
+
+    /// Charges the bits of a frame, and learns from them. Changes and a refinement had the bits in the expected ratio.
+    private func account(for byteCount: Int, of step: Step) {
+        let parts = [step.change, step.refinement?.content].compactMap { $0 }.filter { $0.activity > 0 }
+        let expected = parts.map { control.bits($0, at: step.quantizer) }
+        let ratio = Double(byteCount * 8) / max(expected.reduce(0, +), 1)
+        let changeShare =
+            step.refinement == nil ? 1 : parts.count > 1 ? expected[0] / max(expected.reduce(0, +), 1) : 0
+        ledger.spend(byteCount: byteCount, changeShare: step.change == nil ? 0 : changeShare)
+        for (part, bits) in zip(parts, expected) {
+            control.record(Int(bits * ratio), for: part, quantizer: step.quantizer)
+        }
+    }
+
+    private func prepare(for size: PixelSize, hint: ContentHint) throws(VideoCodingError) {
+        if size != shown.size {
+            shown = try I420Picture(size: size)
+            drawn = MacroblockMap(size: size)
+            refinement = RefinementPasses(Self.range, of: drawn)
+        }
+        if try coder.reconfigure(size: size, hint: hint) { keyFrameIsDue = true }
+    }
+
+    /// Copies macroblocks of a frame onto what viewers have.
+    private func draw(_ picture: StandingPicture, in map: MacroblockMap) throws(VideoCodingError) {
+        try picture.withPlanePointers { (planes) throws(VideoCodingError) in
+            for rectangle in map.rectangles(of: 1) {
+                let size = PixelSize(
+                    width: min(rectangle.size.width, picture.size.width - rectangle.x),
+                    height: min(rectangle.size.height, picture.size.height - rectangle.y))
+                let part = PixelRectangle(x: rectangle.x, y: rectangle.y, size: size)
+                try planes.convert(part, .i420, to: shown.samples.from(x: part.x, y: part.y))
+            }
+        }
+    }
+
+    /// Records how fine the coded macroblocks are, and those near them. Libraries skip some, in particular those that
+    /// moved, and change some that were not to be coded.
+    private func recordQuality(of picture: StandingPicture, after step: Step) throws(VideoCodingError) {
+        let checked = step.map.withSurroundings()
+        try picture.withPlanePointers { (source) throws(VideoCodingError) in
+            try shown.withPlanePointers { (shown) throws(VideoCodingError) in
+                for index in checked.cells.indices where checked.cells[index] != 0 {
+                    let (x, y) = (index % checked.columns * 16, index / checked.columns * 16)
+                    let (width, height) = (min(16, picture.size.width - x), min(16, picture.size.height - y))
+                    let sum = ComputeSumSquareErrorPlane(
+                        source.first.first + y * Int(source.first.stride) + x, source.first.stride,
+                        shown.first.first + y * Int(shown.first.stride) + x, shown.first.stride, Int32(width),
+                        Int32(height))
+                    let found = Coarseness.of(meanSquaredError: Double(sum) / Double(width * height))
+                    if step.map.cells[index] == 0 {
+                        refinement.didCheck(index, coarseness: found)
+                    } else {
+                        let pass = step.refinement.flatMap { $0.map.cells[index] != 0 ? $0.pass : nil }
+                        refinement.didCode(index, coarseness: found, tried: pass)
+                    }
+                }
+            }
+        }
+    }
+
+    // MARK: Choices
+
+    private func keyFrame(of picture: StandingPicture, order: EncodingOrder) throws(VideoCodingError) -> Step {
+        var map = MacroblockMap(size: picture.size)
+        map.insertAll()
+        let content = QuantizerControl.Picture(kind: .keyFrame, activity: try PictureActivity.sum(of: picture))
+        let quantizer = control.quantizer(
+            for: content, bits: ledger.pageBits, in: Self.range.finestKeyFrame...Self.coarsest(order))
+        return Step(map: map, quantizer: quantizer, change: content)
+    }
+
+    /// Returns the step for changes: as fine as the ledger allows, with coarse macroblocks for the bits that they leave.
+    private func change(
+        of picture: StandingPicture, _ changed: MacroblockMap, after scrolls: ScrollSearch.Finding?,
+        timestamp: Duration, order: EncodingOrder
+    ) throws(VideoCodingError) -> Step {
+        // What moved is predicted.
+        let new = scrolls.map { MacroblockMap(size: picture.size, cells: $0.remaining) } ?? changed
+        let activity = try PictureActivity.sum(of: picture, in: new)
+        let share = ledger.bits(in: .seconds(1 / order.framesPerSecond))
+        let isLarge =
+            control.bits(.init(kind: .following, activity: activity), at: Self.range.finestKeyFrame) > share
+        let isNewPage = isLarge && Self.isPause(since: lastLargeChangeAt, now: timestamp)
+        let content = QuantizerControl.Picture(kind: isNewPage ? .page : .following, activity: activity)
+        let allowance = control.allowance(share: share, for: content.kind, from: ledger)
+        let coarsest = Self.coarsest(order)
+        let finest =
+            isNewPage || Self.isPause(since: lastChangeAt, now: timestamp)
+            ? Self.range.finestChange : control.slightlyFiner(than: lastQuantizer, notBelow: Self.range.finestChange)
+        // Small changes are as fine as the rest becomes. Changes that moved become finer, too, which costs bits.
+        let all = scrolls == nil ? activity : try PictureActivity.sum(of: picture, in: changed)
+        let moved = QuantizerControl.Picture(
+            kind: content.kind, activity: activity + (all - activity) * Self.refinementShare)
+        let isSmall =
+            control.bits(moved, at: Self.range.passes[Self.restingPass]) <= share * Self.smallShare
+        let next = refinement.next(except: changed, drawn, from: isSmall ? Self.restingPass : 0)
+        // Otherwise motion in a part would take all bits, and the rest would stay coarse.
+        let reserve = next.map { !isSmall && $0.pass <= Self.restingPass } == true ? allowance * Self.reserve : 0
+        var step = Step(
+            map: changed,
+            quantizer: control.quantizer(for: content, bits: allowance - reserve, in: min(finest, coarsest)...coarsest),
+            change: content)
+        step.isLarge = isLarge
+        guard let next else { return step }
+        let pass = Self.range.passes[next.pass]
+        if isSmall, control.bits(moved, at: pass) <= share * Self.smallShare {
+            step.quantizer = min(step.quantizer, pass)
+        }
+        guard step.quantizer <= pass else { return step }
+        let bits = ledger.bits(in: Self.queueTime) - ledger.debt - control.bits(content, at: step.quantizer)
+        step.refine(try part(of: next, in: picture, bits: max(bits, reserve), quantizer: step.quantizer))
+        return step
+    }
+
+    /// The first pass without large changes: those before it would only cost bits.
+    private static var restingPass: Int { 2 }
+
+    /// The fraction of the bits of large changes that makes the rest finer, if that is coarse.
+    private static var reserve: Double { 0.4 }
+
+    /// Whether the last change is so long ago that the next one is the first of new ones.
+    private static func isPause(since last: Duration?, now: Duration) -> Bool {
+        last.map { now - $0 >= pageTime } ?? true
+    }
+
+    /// The bits that can be queued by a change with a refinement, as time at the bitrate: the next change waits for them.
+    private static var queueTime: Duration { .milliseconds(50) }
+
+    /// The maximum size of a small change, as a fraction of a frame's part of the bitrate.
+    private static var smallShare: Double { 0.5 }
+
+    /// The bits of a macroblock that becomes finer, as a fraction of those of a new one.
+    private static var refinementShare: Double { 0.6 }
+
+    /// Returns the step for unchanged content.
+    private func rest(of picture: StandingPicture) throws(VideoCodingError) -> Step {
+        var step = Step(map: MacroblockMap(size: picture.size), quantizer: Self.range.passes[Self.restingPass])
+        guard let next = refinement.next(except: drawn, from: Self.restingPass) else { return step }
+        step.quantizer = Self.range.passes[next.pass]
+        let bits = ledger.bits(in: Self.refinementTime)
+        step.refine(try part(of: next, in: picture, bits: bits, quantizer: step.quantizer))
+        return step
+    }
+
+    /// Returns as many of the macroblocks as the bits allow; nil for none.
+    private func part(
+        of next: (pass: Int, map: MacroblockMap), in picture: StandingPicture, bits: Double, quantizer: Int
+    ) throws(VideoCodingError) -> Step.Refinement? {
+        guard bits > 0 else { return nil }
+        var content = QuantizerControl.Picture(kind: .refinement(pass: next.pass), activity: 0)
+        var map = MacroblockMap(size: picture.size)
+        try PictureActivity.forEach(of: picture, in: next.map) { index, value in
+            let larger = QuantizerControl.Picture(kind: content.kind, activity: content.activity + value)
+            guard control.bits(larger, at: quantizer) <= bits || map.isEmpty else { return false }
+            map.insert(index)
+            content = larger
+            return true
+        }
+        return map.isEmpty ? nil : (next.pass, map, content)
+    }
+
+    /// Returns the coarsest quantizer.
+    private static func coarsest(_ order: EncodingOrder) -> Int {
+        range.quantizer(upTo: order.maximumCoarseness)
+    }
+}
