@@ -163,6 +163,9 @@ import Testing
                 kind, .otherSourceEnded(name: "camera", nil),
                 "The camera has ended. The share continues without it."),
             Row(
+                kind, .processorTooSlow(codec: "AV1", replacement: "VP8"),
+                "The processor is too slow for AV1: viewers receive VP8 for some time."),
+            Row(
                 kind, .sourceSilent(.seconds(10)),
                 "The source has given no frame for 10 seconds. The share waits for one."),
         ]

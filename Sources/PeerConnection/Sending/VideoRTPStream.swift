@@ -80,6 +80,10 @@ struct VideoRTPStream {
     var newestTimestamp: RTPTimestamp?
     /// The payload type of the newest packet's codec.
     private(set) var newestPayloadType: PayloadType?
+    /// The name of its codec; nil before the first, and if a later description omits the codec.
+    var newestEncodingName: String? {
+        stream.parameters.formats.first { $0.payloadType == newestPayloadType }?.format.encodingName
+    }
     /// A counter of descriptions that change how packets are written.
     private var generation: UInt16 = 0
     /// The number of retransmissions in the pacer.
@@ -141,8 +145,9 @@ struct VideoRTPStream {
         hasSentKeyFrame = true
         stream.statistics.count(frame)
         repeatRetransmissions(as: media, to: &pacer, now: now)
+        let isNumbered = isNumbered(frame)
         let (group, corrections, correctionByteCount) =
-            protection?.corrections(for: frame, isNumbered: isNumbered(frame), now: now) ?? (.none, 0, 0)
+            protection?.corrections(for: frame, isNumbered: isNumbered, now: now) ?? (.none, 0, 0)
         for fragment in 0..<frame.fragmentCount {
             pacer.enqueue(
                 .picture(frame, media: UInt32(media), fragment: UInt16(clamping: fragment), group: group),
