@@ -1,5 +1,6 @@
 package import RTCShareTransport
-internal import RTCShareVideoCoding
+package import RTCShareVideoCoding
+internal import RTCShareWireFormat
 
 extension Connection.Configuration {
     /// Returns the configuration with the codecs that this machine can use.
@@ -8,4 +9,9 @@ extension Connection.Configuration {
         configuration.videoFormats = VideoCodec.available.flatMap(\.formats)
         return configuration
     }
+}
+
+extension VideoCodec {
+    /// The names of the codecs that this machine can use, as a choice for people.
+    package static var choice: String { available.map(\.name).choice }
 }

@@ -33,29 +33,27 @@ package enum RTPField: String, Sendable {
     /// The padding and the count in its last byte.
     case padding
     /// The VP8 payload descriptor.
-    case payloadDescriptor = "VP8 payload descriptor"
+    case payloadDescriptor = "payload descriptor"
     /// The payload of a packet with H.264.
-    case nalUnitPayload = "H.264 payload"
-    /// The header of a VP8 frame within its first payload.
-    case frameHeader = "VP8 frame header"
+    case nalUnitPayload = "payload of NAL units"
+    /// The header of a video frame.
+    case frameHeader = "frame header"
     /// An OBU of AV1.
     case openBitstreamUnit = "OBU"
     /// A sequence header of AV1.
-    case sequenceHeader = "AV1 sequence header"
-    /// The header of an AV1 frame.
-    case av1FrameHeader = "AV1 frame header"
+    case sequenceHeader = "sequence header"
     /// The first byte of a payload of AV1.
-    case aggregationHeader = "AV1 aggregation header"
+    case aggregationHeader = "aggregation header"
     /// The length of an OBU element of AV1, or the bytes that it announces.
     case elementLength = "OBU element length"
     /// The bytes of a frame.
     case frameBytes = "bytes of a frame"
     /// A start code before a NAL unit of H.264.
-    case startCode = "H.264 start code"
+    case startCode = "start code"
     /// A NAL unit of H.264.
     case nalUnit = "NAL unit"
     /// A sequence parameter set of H.264.
-    case sequenceParameterSet = "H.264 sequence parameter set"
+    case sequenceParameterSet = "sequence parameter set"
     /// The table of contents, the first byte of an Opus packet.
     case opusTableOfContents = "Opus TOC byte"
     /// The count of frames in an Opus packet.

@@ -19,3 +19,11 @@ package enum CodecLibrary {
             + optional.compactMap { name, version in version.map { (name, String(cString: $0)) } }
     }
 }
+
+extension VideoCodec {
+    /// The libraries with their versions.
+    package var libraries: [String] {
+        let names = [implementation.encoder, implementation.decoder]
+        return CodecLibrary.versions.filter { names.contains($0.name) }.map { "\($0.name) \($0.version)" }
+    }
+}

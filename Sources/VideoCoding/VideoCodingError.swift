@@ -15,7 +15,7 @@ public enum VideoCodingError: Error, Sendable, Hashable {
     /// libyuv rejected a conversion.
     case conversionFailed(operation: String, code: Int)
     /// A codec's library reported an error; `reason` is its text.
-    case codecFailed(library: String = "libvpx", operation: String, reason: String)
+    case codecFailed(library: String, operation: String, reason: String)
     /// A codec's library is not installed or can't be used; `reason` names it and its Debian package.
     case codecUnavailable(reason: String)
     /// The system started no thread for encoding; `reason` is its text.

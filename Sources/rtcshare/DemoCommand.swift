@@ -15,8 +15,8 @@ struct DemoCommand: AsyncParsableCommand {
         commandName: "demo",
         abstract: "Test rtcshare on this machine with a built-in viewer.",
         discussion: """
-            Shares a test pattern over loopback. Only the screen and the network are left out: SDP, ICE, DTLS, SRTP and VP8 are
-            real. The demo prints what the viewer received, and saves its last frame.
+            Shares a test pattern over loopback. Only the screen and the network are left out: SDP, ICE, DTLS, SRTP and the video codec
+            are real. The demo prints what the viewer received, and saves its last frame.
 
                 rtcshare demo
                 rtcshare demo --size 1920x1080 --duration 10

@@ -131,6 +131,7 @@ import Testing
         call.sendTestFrame()
         for index in 0..<3 { call.sendTestFrame(isKeyFrame: index == 0) }
         #expect(call.received == ["VP8*", "VP8", "TEST*", "TEST", "TEST"])
+        #expect(call.call.sender.sendingSummary(now: call.call.now).codec == "TEST")
         // A key frame of the first codec was requested for the frame that was refused.
         for _ in 0..<2 { call.sendVP8Frame() }
         #expect(call.received.suffix(2) == ["VP8*", "VP8"])

@@ -2,6 +2,7 @@ import RTCShareContentShare
 import RTCShareMedia
 import RTCSharePeerConnection
 import RTCShareSignaling
+import RTCShareVideoCoding
 import RTCShareWireFormat
 import Testing
 
@@ -52,6 +53,7 @@ import Testing
     private struct Failure: Error, CustomStringConvertible { let description = "broken" }
 
     private static let connected = Event.viewerConnected(name: "The viewer", isWaiting: false, refused: [])
+    private static let codecs = VideoCodec.available.map(\.name).choice
     private static let failure = CommandFailure(.unavailable, "no route")
     private static let departure = "The viewer is disconnected: no route."
     private static let left = Event.viewerLeft(name: "The viewer", failure: nil, isRemoved: false, others: 0)
@@ -77,7 +79,7 @@ import Testing
         // The answer rejects media.
         Row(
             .invited, .viewerConnected(name: "The viewer", isWaiting: false, refused: [.content, .microphone]),
-            "fail the viewer's answer rejects the shared video: it must receive VP8 in that section"),
+            "fail the viewer's answer rejects the shared video: it must receive \(codecs) in that section"),
         Row(
             .invited, .viewerConnected(name: "Viewer 2", isWaiting: false, refused: [.content]),
             after: [connected], in: Situation(viewers: 2), "Viewer 2 is connected.",
@@ -162,6 +164,9 @@ import Testing
             Row(
                 kind, .otherSourceEnded(name: "camera", nil),
                 "The camera has ended. The share continues without it."),
+            Row(
+                kind, .processorTooSlow(codec: "AV1", replacement: "VP8"),
+                "The processor is too slow for AV1: viewers receive VP8 for some time."),
             Row(
                 kind, .sourceSilent(.seconds(10)),
                 "The source has given no frame for 10 seconds. The share waits for one."),

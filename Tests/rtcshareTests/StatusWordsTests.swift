@@ -1,4 +1,5 @@
 import RTCSharePeerConnection
+import RTCShareStreams
 import Testing
 
 @testable import rtcshare
@@ -7,14 +8,14 @@ import Testing
 @Suite struct StatusWordsTests {
     private static func share(
         _ state: ControlledShare.State = .waiting, sounds: [String] = [], width: Int? = nil, isLocked: Bool? = nil,
-        needsApproval: Bool? = nil, viewers: [ControlledShare.Viewer] = []
+        needsApproval: Bool? = nil, codec: ControlledShare.Codec? = nil, viewers: [ControlledShare.Viewer] = []
     ) -> ControlledShare {
         ControlledShare(
             name: "talk", pid: 17, attendee: "alice", state: state, source: "test", interruption: nil,
             sounds: sounds.map { .init(spec: $0) }, width: nil, height: nil, framesPerSecond: 0, bitrate: 0,
-            maxBitrate: 2500, maxFramerate: 30, maxWidth: width, maxHeight: width, hint: .text, isSlateShown: false,
-            isAudioMuted: false, isMicrophoneMuted: false, destination: "main", subgroups: [], isLocked: isLocked,
-            needsApproval: needsApproval, viewers: viewers, uptime: 3661)
+            maxBitrate: 2500, maxFramerate: 30, codec: codec, maxWidth: width, maxHeight: width, hint: .text,
+            isSlateShown: false, isAudioMuted: false, isMicrophoneMuted: false, destination: "main", subgroups: [],
+            isLocked: isLocked, needsApproval: needsApproval, viewers: viewers, uptime: 3661)
     }
 
     private static let waiting = ControlledShare.Viewer(id: 1, state: .connected, isWaiting: true, groups: [])
@@ -57,6 +58,43 @@ import Testing
         for line in lines { #expect(share.lines.contains(line), "\(line) in \(share.lines)") }
     }
 
+    @Test(
+        "A status names the codec and the reason for it",
+        arguments: [
+            (.init(name: "AV1", reason: .chosen), "AV1, which you chose"),
+            (.init(name: "VP8", reason: .only), "VP8, the only one on this machine"),
+            (.init(name: "VP8", reason: .recording), "VP8, which a recorded share keeps"),
+            (
+                .init(name: "VP8", reason: .processor, alternative: "AV1", retryIn: 25),
+                "VP8, since the processor is too slow for AV1 (retry in 25 s)"
+            ),
+            (
+                .init(name: "VP8", reason: .size, alternative: "AV1"), "VP8, since the video is too large for AV1"
+            ),
+            (.init(name: "AV1", reason: .sharpest), "AV1, which is sharper at this size and bitrate"),
+            (.init(name: "VP8", reason: .quickest), "VP8, which is faster at this size and bitrate"),
+        ] as [(ControlledShare.Codec, String)])
+    func codec(codec: ControlledShare.Codec, words: String) {
+        #expect(Self.share(codec: codec).lines.contains("codec:        \(words)"))
+    }
+
+    @Test("A status names the codec of each viewer, since not every viewer accepts the preferred one")
+    func codecOfViewers() {
+        let viewers = ["AV1", "VP8"].enumerated().map { index, codec in
+            ControlledShare.Viewer(
+                id: index + 1, state: .connected, isWaiting: false, groups: ["main"], codec: codec, bitrate: 900)
+        }
+        let codec = ControlledShare.Codec(name: "AV1", reason: .sharpest)
+        let (lines, ofFirst) = (
+            Self.share(.sharing, codec: codec, viewers: viewers).lines,
+            Self.share(.sharing, codec: codec, viewers: [viewers[0]]).lines
+        )
+        #expect(lines.contains("viewer 1:     connected, in main, AV1, 900 kbit/s"))
+        #expect(lines.contains("viewer 2:     connected, in main, VP8, 900 kbit/s"))
+        #expect(lines.contains { $0.hasPrefix("codec:        AV1 for viewers who accept it, which is sharper") })
+        #expect(ofFirst.contains { $0.hasPrefix("codec:        AV1, which is sharper") })
+    }
+
     @Test("A watched status differs in properties, and for programs in measurements, but not in clocks")
     func differences() {
         let viewer = ControlledShare.Viewer(id: 1, state: .connected, isWaiting: false, groups: ["main"])
@@ -66,6 +104,9 @@ import Testing
         later.recording = .init(file: "film.webm", seconds: 1)
         var recorded = share
         recorded.recording = .init(file: "film.webm", seconds: 2)
+        #expect(!later.differs(from: recorded, inMeasurements: true))
+        later.codec = .init(name: "VP8", reason: .processor, alternative: "AV1", retryIn: 25)
+        recorded.codec = .init(name: "VP8", reason: .processor, alternative: "AV1", retryIn: 24)
         #expect(!later.differs(from: recorded, inMeasurements: true))
         var measured = share
         measured.bitrate = 300

@@ -58,12 +58,13 @@ struct TerminalTests {
         func sent(at second: Int64, width: Int) -> [Int: SendingSummary] {
             var video = OutboundStatistics.Video()
             (video.frameWidth, video.frameHeight) = (width, width)
-            return [1: SendingSummary(time: Instant(nanoseconds: second * 1_000_000_000), video: video)]
+            let time = Instant(nanoseconds: second * 1_000_000_000)
+            return [1: SendingSummary(time: time, video: video, codec: width > 0 ? "AV1" : nil)]
         }
         var sending = ShareStatus()
         _ = sending.line(for: sent(at: 1, width: 0))
         #expect(sending.line(for: sent(at: 2, width: 0)) == "Waiting for the first frame")
-        #expect(sending.line(for: sent(at: 3, width: 64)).hasPrefix("Sending 64x64, 0 fps"))
+        #expect(sending.line(for: sent(at: 3, width: 64)).hasPrefix("Sending 64x64, 0 fps, AV1, 0 kbit/s"))
         var viewing = ViewStatus()
         func line(at time: Double, width: Int?, _ pause: VideoTileState.PauseState = .unpaused) -> String? {
             var report = StatisticsReport(timestamp: time)

@@ -1,7 +1,7 @@
 internal import RTCShareLocks
 public import RTCShareMedia
 internal import RTCSharePeerConnection
-internal import RTCShareStreams
+package import RTCShareStreams
 internal import RTCShareTransport
 internal import RTCShareWireFormat
 
@@ -83,6 +83,9 @@ internal import RTCShareWireFormat
 
     /// Whether any viewer is sent the video.
     package var hasViewer: Bool { video?.hasViewer == true }
+
+    /// Returns the codec of the video for viewers who accept it; nil before the first start.
+    package func codecDecision() async -> CodecDecision? { await video?.codecDecision }
 
     /// Notifies `observer` of the share from now on.
     public nonisolated func add(observer: any ContentShareObserver) { observers.add(observer) }

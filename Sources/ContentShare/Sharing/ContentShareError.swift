@@ -34,7 +34,7 @@ extension ContentShareError: ExplainedError {
             Explanation("the connection has ended", remedy: "make a new connection, with a new offer")
         case .refusedByPeer:
             Explanation(
-                "the viewer's answer rejects the shared video: it must receive VP8 in that section",
+                "\(ContentShareStatus.refusedByPeer)",
                 remedy: "make a new offer")
         case .alreadyShared(let attendee):
             Explanation(

@@ -1,3 +1,5 @@
+internal import RTCShareVideoCoding
+
 /// The reason why a share ended.
 public enum ContentShareStatus: Sendable, Hashable, CustomStringConvertible {
     /// It was stopped by a call. That also ends a start whose first frame was not sent.
@@ -17,7 +19,7 @@ public enum ContentShareStatus: Sendable, Hashable, CustomStringConvertible {
         case .ok: "stopped"
         case .replaced: "replaced by another share before it began"
         case .refusedByPeer:
-            "the viewer's answer rejects the shared video: it must receive VP8 in that section"
+            "the viewer's answer rejects the shared video: it must receive \(VideoCodec.choice) in that section"
         case .closedByPeer: "the viewer left"
         case .connectionFailed(let reason): reason
         }

@@ -12,7 +12,7 @@ package struct EncoderHeuristics: NamedOptionSet, Hashable, Sendable {
     package static let qualityGovernor = EncoderHeuristics(rawValue: 1 << 0)
     /// A page that would take long is blurred first, and then sharpened part by part. Without it, it arrives late.
     package static let pictureSharpening = EncoderHeuristics(rawValue: 1 << 1)
-    /// libvpx searches farther for motion where that pays. Without it, the search has one range.
+    /// The encoder searches farther for motion where that pays. Without it, the search has one range.
     package static let motionSearch = EncoderHeuristics(rawValue: 1 << 2)
     /// Video without a content hint is taken for motion while most of each frame is new. Without it, it is detail.
     package static let motionDetector = EncoderHeuristics(rawValue: 1 << 3)

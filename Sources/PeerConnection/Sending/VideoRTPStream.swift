@@ -80,6 +80,10 @@ struct VideoRTPStream {
     var newestTimestamp: RTPTimestamp?
     /// The payload type of the newest packet's codec.
     private(set) var newestPayloadType: PayloadType?
+    /// The name of its codec; nil before the first, and if a later description omits the codec.
+    var newestEncodingName: String? {
+        stream.parameters.formats.first { $0.payloadType == newestPayloadType }?.format.encodingName
+    }
     /// A counter of descriptions that change how packets are written.
     private var generation: UInt16 = 0
     /// The number of retransmissions in the pacer.

@@ -11,6 +11,8 @@ package struct SendingSummary: Sendable {
     package internal(set) var packetsLost = 0
     /// The counts of the first video, which is the screen share; nil if none is sent.
     package internal(set) var video: OutboundStatistics.Video?
+    /// The name of the codec of its newest packet; nil before the first.
+    package internal(set) var codec: String?
     /// The peer's latest report on the first video.
     package internal(set) var roundTripTime: Duration?
     package internal(set) var fractionLost: Double?
@@ -30,6 +32,7 @@ extension PeerConnection {
             summary.packetsLost += newest?.packetsLost ?? 0
             guard media.video != nil, summary.video == nil else { continue }
             summary.video = stream.statistics.video
+            summary.codec = media.video?.newestEncodingName
             summary.roundTripTime = newest?.roundTripTime
             summary.fractionLost = newest?.fractionLost
         }

@@ -12,8 +12,8 @@ public enum JanusError: Error, Hashable, Sendable {
     case refused(JanusRefusal)
     /// The server's response is not the expected one.
     case noAnswer
-    /// The room's answer declines the video.
-    case pictureDeclined
+    /// The room's answer declines the video, in all of the `offered` codecs. It has its own, if it is listed.
+    case pictureDeclined(offered: [String], accepted: [String])
     /// The room has no publisher of this name; `present` are the existing ones.
     case noPublisher(String, present: [String])
     /// Somebody removed the publisher from the room.
@@ -71,10 +71,11 @@ extension JanusError: ExplainedError {
             Explanation(
                 "the server's answer is not one of Janus' VideoRoom",
                 remedy: "check that the URL is a Janus server with the VideoRoom plugin")
-        case .pictureDeclined:
+        case .pictureDeclined(let offered, let accepted):
             Explanation(
-                "the room does not take VP8 video",
-                remedy: "add vp8 to the room's videocodec, or use another room")
+                "the room rejects the video, which is offered in \(offered.choice)"
+                    + (accepted.isEmpty ? "" : ": it takes \(accepted.choice)"),
+                remedy: "add \(offered.map { $0.lowercased() }.choice) to the room's videocodec, or use another room")
         case .noPublisher(let name, let present):
             Explanation(
                 "\(name) does not publish in the room. " + (present.isEmpty ? "Nobody does" : "Its publishers are"),

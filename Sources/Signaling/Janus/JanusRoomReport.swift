@@ -23,6 +23,13 @@ struct JanusRoomReport: Decodable, Sendable {
         let room: JanusID
         /// The maximum bitrate of a publisher in bit/s; 0 for no limit.
         var bitrate: Int?
+        /// The names of the video codecs, with commas between them.
+        var videocodec: String?
+
+        /// The names of the video codecs as descriptions have them.
+        var videoCodecs: [String] {
+            (videocodec ?? "").split(separator: ",").map { $0.uppercased() }
+        }
     }
 
     struct Stream: Decodable, Sendable {

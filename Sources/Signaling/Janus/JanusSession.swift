@@ -77,9 +77,13 @@ private struct JanusPublisher: ServerSession {
     /// Returns the room's default bitrate limit for publishers, if rooms are listed: 128 kbit/s in some, which is too
     /// low for a sharp screen.
     private func limit() async -> DataRate? {
+        await listedRoom()?.bitrate.flatMap { $0 > 0 ? .bitsPerSecond($0) : nil }
+    }
+
+    /// Returns the room's properties, if rooms are listed.
+    private func listedRoom() async -> JanusRoomReport.Room? {
         let rooms = try? await handle.ask(JanusRoomRequest("list")).report.list
-        let room = rooms?.first { $0.room.asName == endpoint.room.asName }
-        return room?.bitrate.flatMap { $0 > 0 ? .bitsPerSecond($0) : nil }
+        return rooms?.first { $0.room.asName == endpoint.room.asName }
     }
 
     private func join() async throws {
@@ -96,7 +100,10 @@ private struct JanusPublisher: ServerSession {
             request, JanusDescription(type: "offer", sdp: offer.description, trickle: false))
         guard let description = answered.description, description.type == "answer" else { throw JanusError.noAnswer }
         let answer = try await SessionDescription.reading(description.sdp.utf8)
-        guard answer.takesPictures else { throw JanusError.pictureDeclined }
+        guard answer.takesPictures else {
+            throw JanusError.pictureDeclined(
+                offered: offer.videoCodecs, accepted: await listedRoom()?.videoCodecs ?? [])
+        }
         try Task.checkCancellation()
         try await connection.accept(answer: answer, to: offer)
     }

@@ -77,7 +77,7 @@ extension WHEPError: ExplainedError {
         case 401: "copy the whole link, or ask the presenter for the current one"
         case 403: "ask the presenter to admit new viewers"
         case 404, 405, 410: "check the link"
-        case 406, 415, 422: "use a server that sends VP8 and Opus"
+        case 406, 415, 422: "use a server that sends \(refusal.media)"
         case 409, 429, 503:
             refusal.retryAfter.map { "wait \($0.components.seconds) seconds, as the server asks" } ?? "wait a while"
         default: nil

@@ -11,8 +11,8 @@ public enum WHIPError: Error, Hashable, Sendable {
     /// The server accepted, but its response is not a valid answer: its status, and its own message if that is a
     /// sentence.
     case noAnswer(status: Int, sentence: String?)
-    /// The answer declines the video.
-    case pictureDeclined
+    /// The answer declines the video, in all of the `offered` codecs.
+    case pictureDeclined(offered: [String])
     /// The server does not know the session any more, for example after a restart.
     case sessionGone
     /// The server stopped answering, and no other route to it was found.
@@ -51,9 +51,10 @@ extension WHIPError: ExplainedError {
                 "the server accepts the offer (HTTP \(status)), but gives no answer"
                     + (sentence.map { ": \($0)" } ?? ""),
                 remedy: Self.urlCheck)
-        case .pictureDeclined:
+        case .pictureDeclined(let offered):
             Explanation(
-                "the server rejects the video, which is VP8", remedy: "allow VP8 on the server, or use another server")
+                "the server rejects the video, which is offered in \(offered.choice)",
+                remedy: "allow \(offered.choice) on the server, or use another server")
         case .sessionGone: "the server does not know this session: it may have restarted"
         case .lost: "the server stopped answering, and there is no other route to it"
         }
@@ -71,7 +72,7 @@ extension WHIPError: ExplainedError {
         case (401, .shown): "check the token"
         case (403, .shown): "check the token, and that nobody else publishes there"
         case (404, _), (405, _), (410, _): urlCheck
-        case (406, _), (415, _), (422, _): "use a server that takes VP8 and Opus"
+        case (406, _), (415, _), (422, _): "use a server that takes \(refusal.media)"
         case (409, _): "check that nobody else publishes there"
         case (429, _), (503, _):
             refusal.retryAfter.map { "wait \($0.components.seconds) seconds, as the server asks" } ?? "wait a while"

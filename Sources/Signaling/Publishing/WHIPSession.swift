@@ -27,7 +27,9 @@ public final class WHIPSession: PublishingSession {
         let serverSession = EndpointSession(
             endpoint: endpoint.url, token: endpoint.token, connection: viewer.session.connection,
             usesOwnServers: !configuration.iceServers.isEmpty, logger: configuration.logger,
-            check: { answer in guard answer.takesPictures else { throw WHIPError.pictureDeclined } },
+            check: { answer, offer in
+                guard answer.takesPictures else { throw WHIPError.pictureDeclined(offered: offer.videoCodecs) }
+            },
             explain: WHIPError.init)
         signaled = SignaledSession(
             of: viewer.session, at: serverSession, reasons: .init(gone: WHIPError.sessionGone, lost: WHIPError.lost))
@@ -48,5 +50,11 @@ extension SessionDescription {
     var takesPictures: Bool {
         let pictures = media.filter { $0.kind == "video" }
         return pictures.isEmpty || pictures.contains { $0.port != 0 }
+    }
+
+    /// The names of the codecs of the first video section, without those that repeat or repair it.
+    var videoCodecs: [String] {
+        let maps = (try? media.first { $0.kind == "video" }?.rtpMaps()) ?? []
+        return maps.filter { !ForwardErrorCorrectionFormats.isAuxiliary($0) }.map(\.encodingName)
     }
 }

@@ -285,9 +285,9 @@ extension ViewerServer {
     private nonisolated func problem(of error: any Error) -> ProblemDetails {
         switch error {
         case let error as NegotiationError:
-            if case .nothingToReceive = error.rule {
+            if case .nothingToReceive(let codecs) = error.rule {
                 return ProblemDetails(
-                    .notAcceptable, "the offer receives none of the shared media: video is VP8, audio is Opus")
+                    .notAcceptable, "the offer receives none of the shared media: it needs \(codecs.choice)")
             }
             return ProblemDetails(.badRequest, "the offer can't be answered: \(error)")
         case SharingRoomError.tooManyViewers(let limit): return ProblemDetails(.full, limit: limit)

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
+internal import RTCShareWireFormat
 
 /// A rejection by a server: its response, and the known reasons.
 public struct EndpointRefusal: Error, Hashable, Sendable {
@@ -14,6 +15,8 @@ public struct EndpointRefusal: Error, Hashable, Sendable {
     public let location: String?
     /// The use of the token.
     public let token: TokenUse
+    /// The names of the video codecs of the rejected offer.
+    public let codecs: [String]
     /// Whether the request was not encrypted.
     let isPlain: Bool
 
@@ -27,7 +30,7 @@ public struct EndpointRefusal: Error, Hashable, Sendable {
         case withheld(from: String)
     }
 
-    init(_ response: HTTPClient.Response, token: TokenUse) {
+    init(_ response: HTTPClient.Response, token: TokenUse, codecs: [String] = []) {
         status = response.status
         sentence = response.sentence
         retryAfter = response.retryAfter()
@@ -35,8 +38,12 @@ public struct EndpointRefusal: Error, Hashable, Sendable {
             (300..<400).contains(status)
             ? response["Location"].flatMap { response.url.resolving($0)?.shown } : nil
         self.token = token
+        self.codecs = codecs
         isPlain = response.url.origin.hasPrefix("http://")
     }
+
+    /// The codecs of the rejected offer, for people.
+    var media: String { ((codecs.isEmpty ? [] : [codecs.choice]) + ["Opus"]).joined(separator: ", and ") }
 
     /// The meaning of the status in a few words; nil if it is unknown.
     var meaning: String? {

@@ -20,14 +20,16 @@ internal import RTCShareWireFormat
         case noAnswer(status: Int, sentence: String?)
     }
 
+    /// A closure that throws if an answer to an offer is not usable.
+    typealias AnswerCheck = @Sendable (_ answer: SessionDescription, _ offer: SessionDescription) throws -> Void
+
     private let endpoint: WebAddress
     private let token: AccessToken?
     private let connection: Connection
     /// Whether the program named ICE servers: those that the endpoint names are not used then.
     private let usesOwnServers: Bool
     private let logger: Logger
-    /// Throws if an answer is not usable.
-    private let check: @Sendable (SessionDescription) throws -> Void
+    private let check: AnswerCheck
     private let explain: @Sendable (Failure) -> any Error
     private var client = HTTPClient()
     /// The URL of the session at the server; nil before there is one, or if the server did not name it. It may contain
@@ -58,7 +60,7 @@ internal import RTCShareWireFormat
 
     nonisolated init(
         endpoint: WebAddress, token: AccessToken?, connection: Connection, usesOwnServers: Bool, logger: Logger,
-        check: @escaping @Sendable (SessionDescription) throws -> Void = { _ in },
+        check: @escaping AnswerCheck = { _, _ in },
         explain: @escaping @Sendable (Failure) -> any Error
     ) {
         self.endpoint = endpoint
@@ -83,7 +85,9 @@ internal import RTCShareWireFormat
         guide = response.guide
         guard response.isSuccess else {
             resource = nil
-            throw explain(.refused(EndpointRefusal(response, token: tokenUse(at: response.url))))
+            let refusal = EndpointRefusal(
+                response, token: tokenUse(at: response.url), codecs: offer.videoCodecs)
+            throw explain(.refused(refusal))
         }
         guard let text = Self.description(in: response.text) else {
             throw explain(.noAnswer(status: response.status, sentence: response.sentence))
@@ -95,7 +99,7 @@ internal import RTCShareWireFormat
         let states = response.all("Link").flatMap { LinkHeader.parse($0) }.filter(\.isState)
         stateAddress = states.first.flatMap { response.url.resolving($0.target) }
         let answer = try await SessionDescription.reading(text)
-        try check(answer)
+        try check(answer, offer)
         try Task.checkCancellation()
         try await connection.accept(answer: answer, to: offer)
         self.offer = offer

@@ -26,7 +26,7 @@ struct CodecChoice {
     private let codecs: [VideoCodec]
     /// Whether the owner has not chosen.
     private let isAutomatic: Bool
-    private(set) var prefersSmallest = false
+    private(set) var reason: CodecDecision.Reason
     private var rest = Self.firstRest
     private var restsUntil = Duration.zero
 
@@ -43,7 +43,11 @@ struct CodecChoice {
     private init(_ codecs: [VideoCodec], isAutomatic: Bool) {
         self.codecs = isAutomatic ? codecs.sorted { $0.relativeEffort < $1.relativeEffort } : codecs
         self.isAutomatic = isAutomatic && codecs.count > 1
+        reason = isAutomatic ? codecs.count > 1 ? .quickest : .only : .chosen
     }
+
+    /// Whether the codec with the smallest frames comes first.
+    var prefersSmallest: Bool { reason == .sharpest }
 
     /// The codecs, the best first.
     var order: [VideoCodec] {
@@ -51,20 +55,30 @@ struct CodecChoice {
         return codecs.sorted { $0.relativeSize < $1.relativeSize }
     }
 
+    /// Returns the choice, with its reason.
+    func decision(now: Duration) -> CodecDecision? {
+        guard let codec = order.first else { return nil }
+        let smallest = codecs.min { $0.relativeSize < $1.relativeSize }
+        return CodecDecision(
+            codec: codec.name, reason: reason,
+            alternative: [.processor, .size].contains(reason) ? smallest?.name : nil,
+            retryTime: reason == .processor ? max(restsUntil - now, .zero) : nil)
+    }
+
     /// Updates the choice with the bitrate of the video, its size, and whether the machine is too slow for it. A recorded
     /// video keeps its codec, since a recording has one.
     mutating func update(bitrate: DataRate, size: PixelSize, isTooSlow: Bool, isRecorded: Bool, now: Duration) {
         guard isAutomatic, size.area > 0, bitrate > .zero else { return }
-        guard !isRecorded else { return prefersSmallest = false }
+        guard !isRecorded else { return reason = .recording }
         if isTooSlow, prefersSmallest {
-            prefersSmallest = false
             restsUntil = now + rest
             rest = min(rest * 2, Self.longestRest)
         }
         let bitsPerPixel = Double(bitrate.bitsPerSecond) / Double(size.area)
         let limit = Self.leastBitsPerPixel * (prefersSmallest ? Self.hysteresis : 1)
-        prefersSmallest =
-            now >= restsUntil && bitsPerPixel < limit
-            && size.area <= Self.largestArea
+        reason =
+            if now < restsUntil { .processor } else if size.area > Self.largestArea { .size } else {
+                bitsPerPixel < limit ? .sharpest : .quickest
+            }
     }
 }

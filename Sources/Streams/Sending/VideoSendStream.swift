@@ -313,6 +313,9 @@ package actor VideoSendStream {
         }
     }
 
+    /// The codec for viewers who accept it, with the reason.
+    package var codecDecision: CodecDecision? { choice.decision(now: Self.now) }
+
     private static let choiceInterval = Duration.seconds(1)
 
     /// Chooses the order of the codecs by the best route of a viewer and the state of the encoders.

@@ -124,7 +124,7 @@ package final class VP8Decoder: PictureDecoder {
         case VPX_CODEC_CORRUPT_FRAME, VPX_CODEC_UNSUP_BITSTREAM, VPX_CODEC_UNSUP_FEATURE:
             throw .corruptedFrame(reason: reason(code) + detail)
         default:
-            throw .codecFailed(operation: operation(), reason: reason(code) + detail)
+            throw .codecFailed(library: "libvpx", operation: operation(), reason: reason(code) + detail)
         }
     }
 }

@@ -108,7 +108,9 @@ extension VP8Encoder.Configuration {
     func makeLibraryConfiguration() throws(VideoCodingError) -> vpx_codec_enc_cfg_t {
         var config = vpx_codec_enc_cfg_t()
         let code = vpx_codec_enc_config_default(vpx_codec_vp8_cx(), &config, 0)
-        guard code == VPX_CODEC_OK else { throw .codecFailed(operation: "default configuration", reason: reason(code)) }
+        guard code == VPX_CODEC_OK else {
+            throw .codecFailed(library: "libvpx", operation: "default configuration", reason: reason(code))
+        }
         config.g_w = UInt32(size.width)
         config.g_h = UInt32(size.height)
         config.g_timebase = vpx_rational(num: 1, den: Int32(PresentationClock.timebase))

@@ -2,6 +2,7 @@ internal import FoundationEssentials
 internal import RTCShareMedia
 internal import RTCSharePeerConnection
 internal import RTCShareSignaling
+internal import RTCShareStreams
 internal import RTCShareWireFormat
 
 /// The output of `rtcshare status` for people.
@@ -25,6 +26,7 @@ extension ControlledShare {
             ("muted", muted.isEmpty ? "none" : muted.joined(separator: ", ")),
             ("destination", destination),
         ]
+        if let codec { rows.append(("codec", codec.words(isRefused: isCodecRefused))) }
         if !subgroups.isEmpty { rows.append(("subgroups", subgroups.joined(separator: ", "))) }
         if let isLocked { rows.append(("link", isLocked ? "locked, new viewers can't join" : openLink)) }
         if let recording {
@@ -34,6 +36,11 @@ extension ControlledShare {
         for viewer in viewers { rows.append(("viewer \(viewer.id)", viewer.words)) }
         rows.append(("running for", uptime.clock))
         return rows.map { name, value in "\(name):".padded(to: 14) + value }
+    }
+
+    /// Whether a viewer or a server is sent another codec than the preferred one.
+    private var isCodecRefused: Bool {
+        (viewers.compactMap(\.codec) + servers.compactMap(\.codec)).contains { $0 != codec?.name }
     }
 
     private var openLink: String { "open" + (needsApproval == true ? ", viewers need approval" : "") }
@@ -84,6 +91,25 @@ extension ControlledShare.Sound {
     fileprivate var words: String { spec + (interruption.map { " (\($0))" } ?? "") }
 }
 
+extension ControlledShare.Codec {
+    /// Returns the codec and the reason for it. `isRefused` tells whether a viewer is sent another one.
+    fileprivate func words(isRefused: Bool) -> String {
+        let other = alternative ?? "another codec"
+        let reason =
+            switch reason {
+            case .chosen: "which you chose"
+            case .only: "the only one on this machine"
+            case .recording: "which a recorded share keeps"
+            case .processor: "since the processor is too slow for \(other)"
+            case .size: "since the video is too large for \(other)"
+            case .sharpest: "which is sharper at this size and bitrate"
+            case .quickest: "which is faster at this size and bitrate"
+            }
+        let retry = retryIn.map { String(printing: " (retry in %.0f s)", $0) } ?? ""
+        return "\(name)\(isRefused ? " for viewers who accept it" : ""), \(reason)\(retry)"
+    }
+}
+
 extension ControlledShare.Viewer {
     fileprivate var words: String {
         let words =
@@ -96,7 +122,7 @@ extension ControlledShare.Viewer {
         if !groups.isEmpty { parts.append("in \(groups.joined(separator: ", "))") }
         parts += [browser, address].compactMap { $0 }
         if let since { parts.append("since \(since.timeOfDay)") }
-        parts += wordsForPath(bitrate, fractionLost, roundTripTime, path)
+        parts += wordsForPath(codec, bitrate, fractionLost, roundTripTime, path)
         return parts.joined(separator: ", ")
     }
 }
@@ -105,7 +131,7 @@ extension ControlledShare.Server {
     fileprivate var words: String {
         var parts = ["\(state.rawValue) since \(since.timeOfDay)"]
         if count > 1 { parts.append("published \(count) times") }
-        parts += wordsForPath(bitrate, fractionLost, roundTripTime, path)
+        parts += wordsForPath(codec, bitrate, fractionLost, roundTripTime, path)
         if let nextAttempt { parts.append("next attempt at \(nextAttempt.timeOfDayWithSeconds)") }
         // The first line of a report names its subject.
         let reason = failure?.split(whereSeparator: \.isNewline).first
@@ -115,10 +141,11 @@ extension ControlledShare.Server {
 
 /// Returns the route to a viewer or a server, for people.
 private func wordsForPath(
-    _ bitrate: Double?, _ fractionLost: Double?, _ roundTripTime: Double?, _ path: ViewerRates.Path?
+    _ codec: String?, _ bitrate: Double?, _ fractionLost: Double?, _ roundTripTime: Double?,
+    _ path: ViewerRates.Path?
 ) -> [String] {
     [
-        bitrate.map { String(printing: "%.0f kbit/s", $0) },
+        codec, bitrate.map { String(printing: "%.0f kbit/s", $0) },
         fractionLost.map { String(printing: "%.1f %% lost", $0 * 100) },
         roundTripTime.map { String(printing: "%.0f ms round trip", $0 * 1000) }, path?.rawValue,
     ].compactMap { $0 }

@@ -3,6 +3,7 @@ internal import Glibc
 internal import RTCShareMedia
 internal import RTCSharePeerConnection
 internal import RTCShareSignaling
+internal import RTCShareStreams
 
 /// The state of a share, as `rtcshare status --json` prints it.
 struct ControlledShare: Codable, Hashable, Sendable {
@@ -27,6 +28,16 @@ struct ControlledShare: Codable, Hashable, Sendable {
         var interruption: String?
     }
 
+    /// The codec of the video for viewers who accept it.
+    struct Codec: Codable, Hashable, Sendable {
+        let name: String
+        let reason: CodecDecision.Reason
+        /// The codec that is not used for this reason; nil if there is none.
+        var alternative: String?
+        /// The seconds until the alternative is tried again.
+        var retryIn: Double?
+    }
+
     struct Viewer: Codable, Hashable, Sendable {
         let id: Int
         /// The state of its connection, which is new until its answer is accepted.
@@ -40,6 +51,8 @@ struct ControlledShare: Codable, Hashable, Sendable {
         var browser: String?
         /// The time at which it joined.
         var since: Date?
+        /// The codec of the video that it is sent; nil before the first frame.
+        var codec: String?
         /// The bitrate to the viewer, in kbit/s.
         var bitrate: Double?
         /// The fraction of packets that it reports as lost.
@@ -71,6 +84,8 @@ struct ControlledShare: Codable, Hashable, Sendable {
         var failure: String?
         /// The time of the next retry.
         var nextAttempt: Date?
+        /// The codec of the video that it is sent; nil before the first frame.
+        var codec: String?
         /// The bitrate to the server, in kbit/s.
         var bitrate: Double?
         /// The fraction of packets that it reports as lost.
@@ -103,6 +118,8 @@ struct ControlledShare: Codable, Hashable, Sendable {
     /// The maximum bitrate in kbit/s.
     let maxBitrate: Int
     let maxFramerate: Double
+    /// The preferred codec of the video; nil before the first viewer.
+    var codec: Codec?
     /// The maximum size of its video; nil if none was set.
     var maxWidth: Int?
     var maxHeight: Int?

@@ -40,6 +40,7 @@ extension ControlledShare {
     private func steady(keepingMeasurements: Bool) -> ControlledShare {
         var share = self
         share.uptime = 0
+        share.codec?.retryIn = nil
         share.recording = recording.map { Recording(file: $0.file, seconds: 0) }
         guard !keepingMeasurements else { return share }
         (share.width, share.height, share.framesPerSecond, share.bitrate) = (nil, nil, 0, 0)

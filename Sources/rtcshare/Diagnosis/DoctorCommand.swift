@@ -8,8 +8,8 @@ struct DoctorCommand: AsyncParsableCommand {
         abstract: "Check the network, screens, audio and cameras for problems.",
         discussion: #"""
             Shows the addresses that viewers would see, the answers of the servers, the kind of NAT, whether .local names work,
-            the screens of X11 or Wayland, audio, cameras, the window of rtcshare view, the port of the viewer page and the
-            configuration. Nothing is shared.
+            the screens of X11 or Wayland, audio, cameras, video codecs, the window of rtcshare view, the port of the viewer page
+            and the configuration. Nothing is shared.
             Exit status 69: other machines can't be reached, or none of the servers can be used.
 
                 rtcshare doctor
@@ -69,6 +69,7 @@ struct DoctorCommand: AsyncParsableCommand {
         for (name, part) in [
             ("Screens", machine.lines(\.screens, "screens")), ("Audio", machine.lines(\.sound, "sound")),
             ("Cameras", machine.lines(\.cameras, "cameras")),
+            ("Video codecs", machine.lines(\.codecs, "codecs")),
             ("Window of rtcshare view", machine.lines(\.window, "window")), ("Viewer page", machine.page),
             ("Configuration", machine.configuration),
             ("Advice", diagnosis.adviceLines + machine.advice),
@@ -105,7 +106,7 @@ struct DiagnosisReport: Encodable {
     let machine: MachineDiagnosis
 
     private enum CodingKeys: String, CodingKey {
-        case advice, screens, sound, cameras, window, page, configuration, problems
+        case advice, screens, sound, cameras, codecs, window, page, configuration, problems
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -115,6 +116,7 @@ struct DiagnosisReport: Encodable {
         try container.encode(machine.screens, forKey: .screens)
         try container.encode(machine.sound, forKey: .sound)
         try container.encode(machine.cameras, forKey: .cameras)
+        try container.encode(machine.codecs, forKey: .codecs)
         try container.encode(machine.window, forKey: .window)
         try container.encode(machine.page, forKey: .page)
         try container.encode(machine.configuration, forKey: .configuration)

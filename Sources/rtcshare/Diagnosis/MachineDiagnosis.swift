@@ -2,6 +2,7 @@ internal import FoundationEssentials
 internal import Glibc
 internal import RTCShareCapture
 internal import RTCSharePlayback
+internal import RTCShareVideoCoding
 
 /// The results of `rtcshare doctor` about this machine, except its network. Each part has lines for people.
 struct MachineDiagnosis {
@@ -10,6 +11,8 @@ struct MachineDiagnosis {
     private(set) var screens: [String] = []
     private(set) var sound: [String] = []
     private(set) var cameras: [String] = []
+    /// The video codecs, with their libraries.
+    private(set) var codecs: [String] = []
     /// The library that shows the window of `rtcshare view`.
     private(set) var window: [String] = []
     /// The port of the viewer page.
@@ -23,6 +26,7 @@ struct MachineDiagnosis {
         findScreens(environment)
         findSound(server: environment["PULSE_SERVER"].flatMap { $0.isEmpty ? nil : $0 })
         findCameras()
+        findCodecs()
         if let version = VideoWindow.libraryVersion {
             window = ["SDL \(version)"]
         } else {
@@ -137,6 +141,18 @@ struct MachineDiagnosis {
         } catch {
             problems["cameras"] = Self.reason(for: error)
         }
+    }
+
+    private mutating func findCodecs() {
+        var missing: [String] = []
+        for codec in VideoCodec.all {
+            if let reason = codec.unavailability() {
+                missing.append("\(codec.name) can't be used: \(reason)")
+            } else {
+                codecs.append("\(codec.name): \(codec.libraries.joined(separator: " and "))")
+            }
+        }
+        if !missing.isEmpty { problems["codecs"] = missing.joined(separator: ". ") }
     }
 
     /// Returns whether a TCP socket can listen at a port on all addresses.

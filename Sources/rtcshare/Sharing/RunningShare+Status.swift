@@ -36,8 +36,9 @@ extension RunningShare {
             width: rates.size?.width, height: rates.size?.height, framesPerSecond: rates.framesPerSecond,
             bitrate: rates.bitsPerSecond / 1000, maxBitrate: Int(contentBitrate.bitsPerSecond / 1000),
             maxFramerate: parameters.maxFramerate ?? options.quality.maxFramerate,
-            maxWidth: parameters.maxSize?.width, maxHeight: parameters.maxSize?.height,
-            hint: parameters.contentHint.flatMap(SharingOptions.Hint.init), isSlateShown: content.isSlateShown,
+            codec: codecDecision.map(ControlledShare.Codec.init), maxWidth: parameters.maxSize?.width,
+            maxHeight: parameters.maxSize?.height, hint: parameters.contentHint.flatMap(SharingOptions.Hint.init),
+            isSlateShown: content.isSlateShown,
             isAudioMuted: sounds.isAudioMuted, isMicrophoneMuted: sounds.isMicrophoneMuted,
             destination: room.destination.description, subgroups: room.subgroups.map(\.name).sorted(),
             isLocked: isLocked,
@@ -56,13 +57,22 @@ extension ControlledShare.State {
     }
 }
 
+extension ControlledShare.Codec {
+    fileprivate init(_ decision: CodecDecision) {
+        self.init(
+            name: decision.codec, reason: decision.reason, alternative: decision.alternative,
+            retryIn: decision.retryTime.map { ($0 / .seconds(1)).rounded(.up) })
+    }
+}
+
 extension ControlledShare.Viewer {
     fileprivate init(_ viewer: RoomViewer, state: ConnectionState, served: ServedViewer?, rates: ViewerRates?) {
         self.init(
             id: viewer.id, state: state, isWaiting: viewer.membership.isWaiting, groups: viewer.membership.names,
             address: served?.address, browser: served?.browser,
-            since: served.map { Date(timeIntervalSince1970: $0.since) }, bitrate: rates.map { $0.bitsPerSecond / 1000 },
-            fractionLost: rates?.fractionLost, roundTripTime: rates?.roundTripTime, path: rates?.path)
+            since: served.map { Date(timeIntervalSince1970: $0.since) }, codec: rates?.codec,
+            bitrate: rates.map { $0.bitsPerSecond / 1000 }, fractionLost: rates?.fractionLost,
+            roundTripTime: rates?.roundTripTime, path: rates?.path)
     }
 }
 

@@ -3,6 +3,7 @@ internal import RTCShareMedia
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
 internal import RTCShareSignaling
+internal import RTCShareStreams
 internal import RTCShareTransport
 internal import RTCShareWireFormat
 
@@ -41,6 +42,8 @@ internal import RTCShareWireFormat
     var course: ShareCourse
     /// The rates of the last second.
     var rates = ShareRates()
+    /// The codec of the last second, with the reason.
+    var codecDecision: CodecDecision?
     private(set) var isEnding = false
 
     // MARK: Sources

@@ -5,6 +5,7 @@ internal import RTCShareMedia
 internal import RTCSharePeerConnection
 internal import RTCShareSignaling
 internal import RTCShareTransport
+internal import RTCShareVideoCoding
 internal import RTCShareWireFormat
 
 /// A share from its first connection to its end.
@@ -145,6 +146,7 @@ internal import RTCShareWireFormat
                 parts.socket = socket
                 try await begin(share)
                 try Task.checkCancellation()
+                sayUnavailableCodecs()
                 parts.tasks += await share.places.start { share.events.yield(.place($0)) }
                 if Terminal.shared.isTerminal { Terminal.shared.say("Press Ctrl-C to stop.") }
                 ServiceManager.ready()
@@ -153,6 +155,14 @@ internal import RTCShareWireFormat
             } catch {
                 share.events.yield(.started(error))
             }
+        }
+    }
+
+    /// Reports the codecs that this machine lacks, unless the presenter has chosen others.
+    private func sayUnavailableCodecs() {
+        guard options.quality.encoding.codecs == nil else { return }
+        for codec in VideoCodec.all {
+            if let reason = codec.unavailability() { Terminal.shared.say("\(codec.name) is not used: \(reason).") }
         }
     }
 

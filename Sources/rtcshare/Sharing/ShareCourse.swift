@@ -45,6 +45,8 @@ struct ShareCourse {
         case captureFailedToStart(any Error)
         case otherSourceEnded(name: String, CaptureSourceError?)
         case sourceSilent(Duration)
+        /// The processor is too slow for a codec, which is replaced for some time.
+        case processorTooSlow(codec: String, replacement: String)
         case stopRequested
         case sessionRemoved
         case durationOver
@@ -125,6 +127,8 @@ struct ShareCourse {
             return [.say(CommandFailure(explaining: error).lines(after: introduction))]
         case .sourceSilent(let time):
             return [.say(["The source has given no frame for \(time.seconds.inSeconds). The share waits for one."])]
+        case .processorTooSlow(let codec, let replacement):
+            return [.say(["The processor is too slow for \(codec): viewers receive \(replacement) for some time."])]
         case .stopRequested: return (hasReached ? [] : [.consume]) + Self.end(Share.stop)
         case .sessionRemoved: return Self.end("The share has ended: its session file was removed.")
         case .durationOver: return Self.end("The share has ended after \((duration ?? 0).inSeconds).")

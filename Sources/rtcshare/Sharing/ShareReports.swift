@@ -1,6 +1,7 @@
 internal import RTCShareContentShare
 internal import RTCShareLocks
 internal import RTCSharePeerConnection
+internal import RTCShareStreams
 internal import RTCShareTransport
 
 /// The reports of a running share: statistics, rates and the status line.
@@ -10,6 +11,7 @@ internal import RTCShareTransport
     private var line = ShareStatus()
     private var rates = ShareStatus()
     private var seconds = 0
+    private var isSlownessReported = false
 
     /// The number of seconds after which unused memory is returned to the system.
     private static let secondsBetweenTrims = 60
@@ -21,10 +23,21 @@ internal import RTCShareTransport
         Terminal.shared.flush()
         await write()
         share.rates = rates.rates(for: await summaries)
+        share.codecDecision = await share.room.contentShare.codecDecision()
+        reportSlowness()
         seconds += 1
         if seconds.isMultiple(of: Self.secondsBetweenTrims) {
             WorkerThread.start(named: "memory") { ProcessMemory.giveBack() }
         }
+    }
+
+    /// Reports once that the processor is too slow for a codec.
+    private mutating func reportSlowness() {
+        guard !isSlownessReported, let decision = share.codecDecision, decision.reason == .processor,
+            let slow = decision.alternative
+        else { return }
+        isSlownessReported = true
+        share.events.yield(.course(.processorTooSlow(codec: slow, replacement: decision.codec)))
     }
 
     /// Prints the status line if any viewer or server receives the share.

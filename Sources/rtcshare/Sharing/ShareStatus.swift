@@ -30,6 +30,8 @@ struct ViewerRates: Sendable {
         case relayed
     }
 
+    /// The name of the codec of the content's newest packet.
+    let codec: String?
     let bitsPerSecond: Double
     let roundTripTime: Double?
     let fractionLost: Double?
@@ -52,7 +54,7 @@ struct ShareStatus {
             let trip = summary.roundTripTime.map { $0 / .seconds(1) }
             rates.bitsPerSecond += bits
             rates.viewers[viewer] = ViewerRates(
-                bitsPerSecond: bits, roundTripTime: trip, fractionLost: summary.fractionLost,
+                codec: summary.codec, bitsPerSecond: bits, roundTripTime: trip, fractionLost: summary.fractionLost,
                 path: summary.isRelayed.map { $0 ? .relayed : .direct })
             guard frames > rates.framesPerSecond || !rates.isKnown else { continue }
             rates.isKnown = true
@@ -72,8 +74,9 @@ struct ShareStatus {
         guard let size = rates.size else { return "Waiting for the first frame" }
         var parts = [
             size.description, String(printing: "%.0f fps", rates.framesPerSecond),
+            Set(rates.viewers.values.compactMap(\.codec)).sorted().joined(separator: " and "),
             String(printing: "%.0f kbit/s", rates.bitsPerSecond / 1000),
-        ]
+        ].filter { !$0.isEmpty }
         if let trip = rates.roundTripTime { parts.append(String(printing: "%.0f ms round trip", trip * 1000)) }
         if let lost = rates.fractionLost { parts.append(String(printing: "%.1f %% lost", lost * 100)) }
         let viewers = max(0, summaries.count - places)

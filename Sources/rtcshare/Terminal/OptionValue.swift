@@ -43,6 +43,9 @@ enum OptionValue {
     /// The value of `--codec` for a choice by the route and the machine.
     static let automaticCodec = "auto"
 
+    /// The values of `--codec`.
+    static var codecs: [String] { [automaticCodec] + VideoCodec.all.map { $0.name.lowercased() } }
+
     /// Parses the name of a video codec.
     @Sendable static func codec(_ text: String) throws -> String {
         guard text != automaticCodec else { return text }

@@ -1,6 +1,7 @@
 import Foundation
 import RTCSharePeerConnection
 import RTCShareSignaling
+import RTCShareStreams
 import TestSupport
 import Testing
 
@@ -46,18 +47,21 @@ extension Interop {
             let sound = ControlledShare.Sound(spec: "tone")
             let viewer = ControlledShare.Viewer(
                 id: 1, state: .disconnected, isWaiting: true, groups: [], address: "", browser: "", since: Date(),
-                bitrate: 1, fractionLost: 0, roundTripTime: 1, path: .relayed)
+                codec: "", bitrate: 1, fractionLost: 0, roundTripTime: 1, path: .relayed)
             let place = ControlledShare.Server(
                 id: 1, kind: "whip", name: "", state: .failed, since: Date(), count: 1, failure: "",
-                nextAttempt: Date(), bitrate: 1, fractionLost: 0, roundTripTime: 1, path: .direct)
+                nextAttempt: Date(), codec: "", bitrate: 1, fractionLost: 0, roundTripTime: 1, path: .direct)
+            let codec = ControlledShare.Codec(name: "", reason: .processor, alternative: "", retryIn: 1)
             let share = ControlledShare(
                 name: "", pid: 1, attendee: "", state: .sharing, source: "", interruption: "",
                 camera: .init(spec: "", interruption: "", isLightOn: true), sounds: [sound], microphone: sound,
-                width: 1, height: 1, framesPerSecond: 1, bitrate: 1, maxBitrate: 1, maxFramerate: 1, maxWidth: 1,
-                maxHeight: 1, hint: .text, isSlateShown: true, isAudioMuted: true, isMicrophoneMuted: true,
+                width: 1, height: 1, framesPerSecond: 1, bitrate: 1, maxBitrate: 1, maxFramerate: 1, codec: codec,
+                maxWidth: 1, maxHeight: 1, hint: .text, isSlateShown: true, isAudioMuted: true, isMicrophoneMuted: true,
                 destination: "", subgroups: [], isLocked: true, needsApproval: true,
                 recording: .init(file: "", seconds: 1), viewers: [viewer], servers: [place], uptime: 1)
             #expect(described(try Self.schema("Share")) == (try members(share)))
+            let properties = try #require(try Self.schema("Share")["properties"] as? [String: [String: Any]])
+            #expect(described(try #require(properties["codec"])) == (try members(codec)))
             #expect(described(try Self.schema("Viewer")) == (try members(viewer)))
             #expect(described(try Self.schema("Server")) == (try members(place)))
             let change = ShareChange(

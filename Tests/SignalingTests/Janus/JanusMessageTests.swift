@@ -135,6 +135,19 @@ import Testing
         #expect(!named.description.contains("janus0") && named.description.contains("cname:janus"))
     }
 
+    @Test("A rejected video is reported with the codecs of the offer and of the room, if that is listed")
+    func rejectedVideo() throws {
+        let text = #"{"videoroom":"success","list":[{"room":1,"bitrate":0,"videocodec":"h264,vp9"},{"room":2}]}"#
+        let rooms = try #require(try JSONDecoder().decode(JanusRoomReport.self, from: Data(text.utf8)).list)
+        #expect(rooms.map(\.videoCodecs) == [["H264", "VP9"], []])
+        func words(_ accepted: [String]) -> String {
+            JanusError.pictureDeclined(offered: ["VP8", "AV1"], accepted: accepted).description
+        }
+        let problem = "the room rejects the video, which is offered in VP8 or AV1"
+        #expect(words([]).hasPrefix("\(problem); add vp8 or av1 to the room's videocodec"))
+        #expect(words(rooms[0].videoCodecs).hasPrefix("\(problem): it takes H264 or VP9; "))
+    }
+
     @Test("The error decides whether a publication is tried again")
     func outlooks() throws {
         let endpoint = try JanusEndpoint(url: "ws://a.example", room: .number(1), display: "d")

@@ -97,15 +97,17 @@ struct PublicationTests {
     @Test("A refusal is explained by the server's sentence, or by the meaning of its status")
     func refusalWords() throws {
         let url = try #require(WebAddress("http://server.example/whep"))
-        func words(_ status: Int, _ body: String = "") -> String {
+        func words(_ status: Int, _ body: String = "", codecs: [String] = []) -> String {
             let response = HTTPClient.Response(
                 status: status, headers: [("Content-Type", "text/plain")], body: Array(body.utf8), url: url)
-            return WHEPError.refused(EndpointRefusal(response, token: .shown)).description
+            return WHEPError.refused(EndpointRefusal(response, token: .shown, codecs: codecs)).description
         }
         #expect(words(401, "the door is closed").hasPrefix("the server refuses: the door is closed; "))
         #expect(words(404, "no").hasPrefix("the server refuses: there is nothing at this address (HTTP 404: no); "))
         #expect(words(418) == "the server refuses with HTTP 418")
         #expect(words(400).hasSuffix("; use https:// instead of http:// in the link"))
+        #expect(words(406, codecs: ["VP8", "AV1"]).hasSuffix("; use a server that sends VP8 or AV1, and Opus"))
+        #expect(words(406).hasSuffix("; use a server that sends Opus"))
         #expect(words(400, "the offer is wrong") == "the server refuses: the offer is wrong")
     }
 

@@ -34,6 +34,34 @@ import Testing
         #expect(choice.order == [.vp8, .av1])
     }
 
+    @Test("A decision names its reason, and the codec that is not used for it")
+    func decision() {
+        func expect(
+            _ choice: CodecChoice, _ codec: String, _ reason: CodecDecision.Reason, instead alternative: String? = nil,
+            at seconds: Int = 0, retry: Duration? = nil
+        ) {
+            #expect(
+                choice.decision(now: .seconds(seconds))
+                    == CodecDecision(codec: codec, reason: reason, alternative: alternative, retryTime: retry))
+        }
+        var choice = CodecChoice(automaticAmong: [.vp8, .av1])
+        expect(choice, "VP8", .quickest)
+        update(&choice, kilobits: 1000, at: 0)
+        expect(choice, "AV1", .sharpest)
+        update(&choice, kilobits: 1000, isRecorded: true, at: 1)
+        expect(choice, "VP8", .recording)
+        update(&choice, kilobits: 1000, at: 2)
+        update(&choice, kilobits: 1000, isTooSlow: true, at: 3)
+        expect(choice, "VP8", .processor, instead: "AV1", at: 8, retry: .seconds(25))
+        expect(choice, "VP8", .processor, instead: "AV1", at: 34, retry: .zero)
+        choice.update(
+            bitrate: .kilobitsPerSecond(1000), size: PixelSize(width: 3840, height: 2160), isTooSlow: false,
+            isRecorded: false, now: .seconds(40))
+        expect(choice, "VP8", .size, instead: "AV1")
+        expect(CodecChoice(automaticAmong: [.vp8]), "VP8", .only)
+        expect(CodecChoice([.av1, .vp8]), "AV1", .chosen)
+    }
+
     @Test("A machine that is too slow has the quickest codec, each time for twice as long, up to ten minutes")
     func slowness() {
         var choice = CodecChoice(automaticAmong: [.vp8, .av1])

@@ -1,4 +1,4 @@
-internal import RTCShareSDP
+package import RTCShareSDP
 
 /// The payload types of a codec's forward error correction: ULPFEC in RED (RFC 5109 §14).
 package struct ForwardErrorCorrectionFormats: Hashable, Sendable {
@@ -19,7 +19,7 @@ package struct ForwardErrorCorrectionFormats: Hashable, Sendable {
     static let ulpfecName = "ulpfec"
 
     /// Whether an encoding is used only together with others.
-    static func isAuxiliary(_ map: RTPMapAttribute) -> Bool {
+    package static func isAuxiliary(_ map: RTPMapAttribute) -> Bool {
         ["rtx", redName, ulpfecName].contains(map.encodingName.lowercased())
     }
 

@@ -18,7 +18,7 @@ package struct AV1FrameHeader: Hashable, Sendable {
                 sequence = try AV1SequenceHeader(frame, unit)
             } else if unit.kind == .frame || unit.kind == .frameHeader {
                 startsSequence = try Self.isShownKeyFrame(
-                    HeaderBits(frame, unit.payload, .av1FrameHeader), in: sequence)
+                    HeaderBits(frame, unit.payload, .frameHeader), in: sequence)
                 break
             }
         }

@@ -49,7 +49,8 @@ final class ReferencePicture {
         var image = vpx_image_t()
         let (width, height) = (UInt32(columns * 16), UInt32(rows * 16))
         guard vpx_img_wrap(&image, VPX_IMG_FMT_I420, width, height, 1, memory) != nil else {
-            throw .codecFailed(operation: "wrapping a reference of \(width)x\(height)", reason: "refused")
+            throw .codecFailed(
+                library: "libvpx", operation: "wrapping a reference of \(width)x\(height)", reason: "refused")
         }
         return image
     }

@@ -24,7 +24,8 @@ final class EncoderContext {
         let code = cvpx_enc_init(context, &config)
         guard code == VPX_CODEC_OK else {
             // From here on `deinit` frees the handle.
-            throw .codecFailed(operation: "making an encoder of \(configuration.size)", reason: reason(code))
+            throw .codecFailed(
+                library: "libvpx", operation: "making an encoder of \(configuration.size)", reason: reason(code))
         }
         for (name, control, value) in configuration.controls { try self.control(name, control, value) }
     }
@@ -101,7 +102,7 @@ final class EncoderContext {
             var image = vpx_image_t()
             let first = UnsafeMutablePointer(mutating: planes.first.first)
             guard vpx_img_wrap(&image, VPX_IMG_FMT_I420, UInt32(size.width), UInt32(size.height), 1, first) != nil
-            else { throw .codecFailed(operation: "wrapping a frame of \(size)", reason: "refused") }
+            else { throw .codecFailed(library: "libvpx", operation: "wrapping a frame of \(size)", reason: "refused") }
             cvpx_set_plane(&image, VPX_PLANE_Y, planes.first.first, planes.first.stride)
             cvpx_set_plane(&image, VPX_PLANE_U, planes.second.first, planes.second.stride)
             cvpx_set_plane(&image, VPX_PLANE_V, planes.third.first, planes.third.stride)
@@ -139,6 +140,6 @@ final class EncoderContext {
     private func check(_ operation: @autoclosure () -> String, _ code: vpx_codec_err_t) throws(VideoCodingError) {
         guard code != VPX_CODEC_OK else { return }
         let detail = vpx_codec_error_detail(context).map { ": " + String(cString: $0) } ?? ""
-        throw .codecFailed(operation: operation(), reason: reason(code) + detail)
+        throw .codecFailed(library: "libvpx", operation: operation(), reason: reason(code) + detail)
     }
 }

@@ -61,12 +61,12 @@ struct QualityOptions: ParsableArguments {
 
 /// The options for the encoder of all sent video.
 struct EncodingOptions: ParsableArguments {
-    @Flag(help: "Encode every frame with libvpx. Takes several times the CPU. Only for troubleshooting.")
+    @Flag(help: "Encode every frame with the codec's library. Takes several times the CPU. Only for troubleshooting.")
     var noPartialUpdates = false
 
     @Option(
         help: ArgumentHelp(
-            "Video codec: auto, vp8 or av1. Give it again for an order of your own. Default: auto.",
+            "Preferred video codec: \(OptionValue.codecs.choice). Default: auto. Repeatable.",
             valueName: "codec"), transform: OptionValue.codec)
     var codec: [String] = []
 

@@ -85,7 +85,7 @@ extension ControlledShare.Server {
         self.init(
             id: id, kind: kind, name: name, state: status.state, since: status.since, count: status.count,
             failure: status.failure.map { CommandFailure(explaining: $0).message }, nextAttempt: status.nextAttempt,
-            bitrate: rates.map { $0.bitsPerSecond / 1000 }, fractionLost: rates?.fractionLost,
+            codec: rates?.codec, bitrate: rates.map { $0.bitsPerSecond / 1000 }, fractionLost: rates?.fractionLost,
             roundTripTime: rates?.roundTripTime, path: rates?.path)
     }
 }
