@@ -7,7 +7,8 @@ internal import RTCShareWireFormat
 ///                the route carries few bits for the size, and the machine has time
 ///     quickest ──────────────────────────────────────────────────────────────────────▶ smallest
 ///              ◀──────────────────────────────────────────────────────────────────────
-///                it carries many bits, or the machine is too slow, for a while that doubles each time
+///                it carries many bits; or for a while that doubles each time, the machine is too slow, or text scrolls
+///                so fast that it is coarse: the quickest codec can move it
 ///
 /// The codec with the smallest frames takes the most time for them. If the route carries much, the time for a page is
 /// longer than what it saves on the way, so that the page arrives later.
@@ -18,7 +19,11 @@ struct CodecChoice {
     private static let hysteresis = 1.3
     /// The maximum number of pixels, above which a page takes longer than a second in that codec.
     private static let largestArea = 4_000_000
-    /// The time for which a machine that was too slow has the quickest codec, at first and at most.
+    /// The coarseness of 127 from which scrolling text is hard to read, and the number of such frames between updates
+    /// that leads to the quickest codec.
+    private static let coarse = 95
+    private static let mostCoarseScrolls = 8
+    /// The time for which the quickest codec is used instead, at first and at most.
     private static let firstRest = Duration.seconds(30)
     private static let longestRest = Duration.seconds(600)
 
@@ -29,6 +34,9 @@ struct CodecChoice {
     private(set) var reason: CodecDecision.Reason
     private var rest = Self.firstRest
     private var restsUntil = Duration.zero
+    private var reasonOfRest = CodecDecision.Reason.processor
+    /// The number of coarse frames of scrolling content since the last update.
+    private var coarseScrolls = 0
 
     /// Creates the choice of the owner, or an automatic one for nil.
     init(_ wanted: [VideoCodec]?) {
@@ -61,8 +69,13 @@ struct CodecChoice {
         let smallest = codecs.min { $0.relativeSize < $1.relativeSize }
         return CodecDecision(
             codec: codec.name, reason: reason,
-            alternative: [.processor, .size].contains(reason) ? smallest?.name : nil,
-            retryTime: reason == .processor ? max(restsUntil - now, .zero) : nil)
+            alternative: [.processor, .scrolling, .size].contains(reason) ? smallest?.name : nil,
+            retryTime: [.processor, .scrolling].contains(reason) ? max(restsUntil - now, .zero) : nil)
+    }
+
+    /// Counts an encoded frame.
+    mutating func count(_ frame: EncodedVideoFrame) {
+        if prefersSmallest, frame.isScroll, frame.coarseness > Self.coarse { coarseScrolls += 1 }
     }
 
     /// Updates the choice with the bitrate of the video, its size, and whether the machine is too slow for it. A recorded
@@ -70,14 +83,17 @@ struct CodecChoice {
     mutating func update(bitrate: DataRate, size: PixelSize, isTooSlow: Bool, isRecorded: Bool, now: Duration) {
         guard isAutomatic, size.area > 0, bitrate > .zero else { return }
         guard !isRecorded else { return reason = .recording }
-        if isTooSlow, prefersSmallest {
+        let scrollsCoarsely = coarseScrolls >= Self.mostCoarseScrolls
+        coarseScrolls = 0
+        if isTooSlow || scrollsCoarsely, prefersSmallest {
             restsUntil = now + rest
             rest = min(rest * 2, Self.longestRest)
+            reasonOfRest = scrollsCoarsely ? .scrolling : .processor
         }
         let bitsPerPixel = Double(bitrate.bitsPerSecond) / Double(size.area)
         let limit = Self.leastBitsPerPixel * (prefersSmallest ? Self.hysteresis : 1)
         reason =
-            if now < restsUntil { .processor } else if size.area > Self.largestArea { .size } else {
+            if now < restsUntil { reasonOfRest } else if size.area > Self.largestArea { .size } else {
                 bitsPerPixel < limit ? .sharpest : .quickest
             }
     }

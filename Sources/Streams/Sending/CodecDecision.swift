@@ -10,6 +10,8 @@ package struct CodecDecision: Sendable, Hashable {
         case recording
         /// The machine was too slow for the alternative.
         case processor
+        /// Text scrolls so fast that it was coarse in the alternative.
+        case scrolling
         /// The frames are too large for the alternative.
         case size
         /// At the bitrate its frames are sharper than those of quicker codecs.

@@ -234,6 +234,7 @@ package actor VideoSendStream {
             encodings[encoding]?.encoder.requestKeyFrame()
             return
         }
+        choice.count(encoded)
         let now = Self.now
         let recipients = group.recipients(of: encoding, isKeyFrame: frame.isKeyFrame)
         if frame.isKeyFrame {

@@ -30,7 +30,7 @@ package struct EncodedVideoFrame: Sendable {
     /// Whether that is so however long the bitrate takes for it.
     var becomesFinest = false
     /// Whether vectors express what moved, so that the frame's size is that of new content.
-    var isScroll = false
+    package var isScroll = false
     /// Whether parts of the image are still blurred or coarse, and another encoding will sharpen them.
     package var isUnfinished = false
 

@@ -188,7 +188,8 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
             control.bits(.init(kind: .following, activity: activity), at: Self.range.finestKeyFrame) > share
         let isNewPage = isLarge && Self.isPause(since: lastLargeChangeAt, now: timestamp)
         let content = QuantizerControl.Picture(kind: isNewPage ? .page : .following, activity: activity)
-        let allowance = control.allowance(share: share, for: content.kind, from: ledger)
+        let allowed = control.allowance(share: share, for: content.kind, from: ledger)
+        let allowance = isNewPage ? min(allowed, ledger.bits(in: Self.pageBitsTime)) : allowed
         let coarsest = Self.coarsest(order)
         let finest =
             isNewPage || Self.isPause(since: lastChangeAt, now: timestamp)
@@ -217,6 +218,9 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         step.refine(try part(of: next, in: picture, bits: max(bits, reserve), quantizer: step.quantizer))
         return step
     }
+
+    /// The maximum size of a new page as time at the bitrate: the next change waits for it, and it becomes finer then.
+    private static var pageBitsTime: Duration { .milliseconds(200) }
 
     /// The first pass without large changes: those before it would only cost bits.
     private static var restingPass: Int { 2 }

@@ -81,6 +81,28 @@ import Testing
         #expect(rests == [30, 60, 120, 240, 480, 600, 600, 600])
     }
 
+    @Test("Text that scrolls so fast that it is coarse has the quickest codec for some time")
+    func scrolling() {
+        var choice = CodecChoice(automaticAmong: [.vp8, .av1])
+        update(&choice, kilobits: 1000, at: 0)
+        func frame(isScroll: Bool, coarseness: Int) -> EncodedVideoFrame {
+            var frame = EncodedVideoFrame(
+                data: [0], format: .av1, isKeyFrame: false, size: Self.size, timestamp: .zero, coarseness: coarseness)
+            frame.isScroll = isScroll
+            return frame
+        }
+        for (isScroll, coarseness, time) in [(false, 127, 1), (true, 60, 2)] {
+            for _ in 0..<30 { choice.count(frame(isScroll: isScroll, coarseness: coarseness)) }
+            update(&choice, kilobits: 1000, at: time)
+            #expect(choice.prefersSmallest)
+        }
+        for _ in 0..<10 { choice.count(frame(isScroll: true, coarseness: 106)) }
+        update(&choice, kilobits: 1000, at: 3)
+        #expect(choice.order == [.vp8, .av1] && choice.reason == .scrolling)
+        update(&choice, kilobits: 1000, at: 33)
+        #expect(choice.prefersSmallest)
+    }
+
     @Test("A recorded video, and a choice of the owner, have one order")
     func fixed() {
         var choice = CodecChoice(automaticAmong: [.vp8, .av1])
