@@ -7,6 +7,8 @@ int process_forbid_dumps(void);
 /// Allows both again.
 int process_allow_dumps(void);
 
+/// Makes all threads that start from now on allocate in two arenas of the C library (mallopt(3), M_ARENA_MAX).
+void memory_share_arenas(void);
 /// Returns freed memory to the system.
 void memory_trim(void);
 /// The number of bytes that are allocated and not freed.
