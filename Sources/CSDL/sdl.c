@@ -56,7 +56,7 @@ static struct {
     // A copy of the connection's descriptor: the libraries close theirs when the connection ends.
     int descriptor;
     atomic_bool is_lost;
-    // The newest windows, after the last of which the first place is used again.
+    // A ring of the newest windows. Errors can arrive on any thread; only that of SDL adds windows.
     atomic_ulong windows[64];
     unsigned window_count;
 } x11;
@@ -68,8 +68,8 @@ static bool is_of_window(const XErrorEvent *error) {
 }
 
 static int handle_error(Display *display, XErrorEvent *error) {
-    // Others can destroy a window at any time, also between two requests about it. SDL has a second connection, which it
-    // tells nobody of, to send a window the event that wakes its thread.
+    // Others can destroy a window at any time, also between two requests about it. SDL has a second connection, of
+    // which it tells nobody: with it, it sends a window the event that wakes its thread.
     if (display == x11.display || !x11.of_others || is_of_window(error)) return 0;
     return x11.of_others(display, error);
 }

@@ -7,7 +7,7 @@ int process_forbid_dumps(void);
 /// Allows both again.
 int process_allow_dumps(void);
 
-/// Makes all threads that start from now on allocate in two arenas of the C library (mallopt(3), M_ARENA_MAX).
+/// Limits the C library to two arenas of memory for all threads (mallopt(3), M_ARENA_MAX). Threads keep what they have.
 void memory_share_arenas(void);
 /// Returns freed memory to the system.
 void memory_trim(void);

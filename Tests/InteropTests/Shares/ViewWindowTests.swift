@@ -192,7 +192,7 @@ extension Interop {
             let viewer = try view()
             defer { viewer.stop() }
             let window = try await waitForTitle("alice - rtcshare", on: display, of: viewer, in: folder)
-            // As a person does it, by the window manager: again, if that was busy with the new window.
+            // As a person does it, by the window manager. On a busy machine it sometimes misses the first keys.
             try await act(display, "windowactivate", "--sync", window, in: folder)
             for _ in 0..<10 where viewer.isRunning {
                 try await act(display, "key", "--window", "0", "alt+F4", in: folder)

@@ -54,7 +54,7 @@ struct SoakCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        // As the program does, before its first thread.
+        // As the program does.
         memory_share_arenas()
         let duration = hours * 3600
         if plan {
