@@ -37,18 +37,26 @@ internal import RTCShareWireFormat
         case statusDue
     }
 
-    /// Runs the share with a viewer on `connection` until it ends. `connect` is called after the viewer was added to
-    /// the room, and `consume` once, when the viewer is connected or the share is stopped.
+    /// Runs the share with a viewer on `connection` until it ends, and closes the connection. `connect` is called after
+    /// the viewer was added to the room, and `consume` once, when the viewer is connected or the share is stopped.
     func run(
         on connection: Connection, membership: RoomMembership,
         connect: @escaping @SharingActor () async throws -> Void, consume: @SharingActor () async throws -> Void
     ) async throws {
-        try await run(server: nil, consume: consume) { share in
-            let viewer = try await room.addViewer(on: connection, membership: membership)
-            try await share.begin(for: viewer)
-            try await connect()
-            Terminal.shared.say("Connecting …")
+        do {
+            try await run(server: nil, consume: consume) { share in
+                let viewer = try await room.addViewer(on: connection, membership: membership)
+                try await share.begin(for: viewer)
+                try await connect()
+                try Task.checkCancellation()
+                Terminal.shared.say("Connecting …")
+            }
+        } catch {
+            await connection.close()
+            throw error
         }
+        // The room does not have the viewer of a share that was stopped before.
+        await connection.close()
     }
 
     /// Runs the share with a link and publications until it is stopped. `begun` is called when viewers can join.
@@ -69,6 +77,7 @@ internal import RTCShareWireFormat
     func run(publishedAt places: PublishingServers) async throws {
         try await run(server: nil, places: places, consume: {}) { share in
             try await share.begin()
+            try Task.checkCancellation()
             Terminal.shared.say(sources.introduction)
             for place in 1...places.count { Terminal.shared.say("Publishing to \(places.name(of: place)) …") }
         }
@@ -132,20 +141,17 @@ internal import RTCShareWireFormat
         Task {
             do {
                 if let path = options.output.stats {
-                    parts.statistics = try await WorkerThread.run(named: "statistics file") {
+                    let statistics = try await WorkerThread.run(named: "statistics file") {
                         () throws(CommandFailure) in try StatisticsWriter(path: path, activity: "the share")
                     }
+                    // A share that was stopped has closed its files already.
+                    try Task.checkCancellation()
+                    parts.statistics = statistics
                 }
-                let socket = try await running.listen(for: share)
-                if Task.isCancelled {
-                    // The share has closed its files already.
-                    await socket?.close()
-                    throw CancellationError()
-                }
-                parts.socket = socket
+                parts.socket = try await running.listen(for: share)
                 try await begin(share)
                 try Task.checkCancellation()
-                parts.tasks += await share.places.start { share.events.yield(.place($0)) }
+                parts.tasks += share.places.start { share.events.yield(.place($0)) }
                 if Terminal.shared.isTerminal { Terminal.shared.say("Press Ctrl-C to stop.") }
                 ServiceManager.ready()
                 if share.server != nil { limitDuration(of: share, parts) }
@@ -277,7 +283,8 @@ internal import RTCShareWireFormat
 
 extension RunningOptions {
     /// Starts the share's control server. Nil with `--no-control`, or if it can't start and no option requires it.
-    @SharingActor fileprivate func listen(for share: RunningShare) async throws -> ControlServer? {
+    /// - Throws: `CancellationError` if the share was stopped before. No socket remains then.
+    @SharingActor func listen(for share: RunningShare) async throws -> ControlServer? {
         if noControl { return nil }
         do {
             // This tries the sockets of other shares. Suspended processes take seconds to time out.
@@ -286,10 +293,15 @@ extension RunningOptions {
                 guard let control else { return try ControlSocket.listen(name: name ?? ControlSocket.defaultName) }
                 return try ControlSocket.listen(path: control)
             }
-            if let notice = listening.notice { Terminal.shared.say(notice) }
             share.name = listening.socket.name
-            return try await ControlServer.start(listening) { await share.answer($0) }
-        } catch let failure as CommandFailure where name == nil && control == nil {
+            let server = try await ControlServer.start(listening) { await share.answer($0) }
+            guard !Task.isCancelled else {
+                await server.close()
+                throw CancellationError()
+            }
+            if let notice = listening.notice { Terminal.shared.say(notice) }
+            return server
+        } catch let failure as CommandFailure where name == nil && control == nil && !Task.isCancelled {
             // A share without control is better than none.
             Terminal.shared.say("rtcshare status, pause and the like don't work for this share: \(failure.message).")
             return nil
