@@ -77,6 +77,8 @@ struct ShareTests {
         try await stage.waitUntilEnd()
         await running.runner.finish()
         #expect((running.content.current.source as? FakeSource)?.isRunning == false)
+        let sounds = running.sounds.sources.compactMap { $0 as? FakeSound }
+        #expect(sounds.map(\.wasStarted) == [false, false])
     }
 
     @Test("A share can be stopped while it starts")
