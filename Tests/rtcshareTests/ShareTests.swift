@@ -115,6 +115,21 @@ struct ShareTests {
         await #expect(throws: Failure.self) { try await stage.waitUntilEnd() }
     }
 
+    @Test("A share that fails to start writes the last report of its statistics")
+    func statisticsOfFailedStart() async throws {
+        let folder = try TemporaryFolder()
+        let file = folder.file("stats.jsonl")
+        let stage = try Stage(FakeSource("1"), "--stats", file.path)
+        await stage.start { running in
+            let connection = try Connection(
+                unopenedAs: .offerer, identity: LocalIdentity(media: []), configuration: Connection.Configuration())
+            running.add(try running.room.register(connection, membership: RoomMembership()).viewer)
+            throw Failure()
+        }
+        await #expect(throws: Failure.self) { try await stage.waitUntilEnd() }
+        #expect(try String(contentsOf: file, encoding: .utf8).split(separator: "\n").count == 1)
+    }
+
     @Test("A share that fails or is stopped before it has its viewer closes the connection", arguments: [false, true])
     func connectionWithoutViewer(isStopped: Bool) async throws {
         let folder = try TemporaryFolder()

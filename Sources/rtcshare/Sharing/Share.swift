@@ -105,7 +105,6 @@ internal import RTCShareWireFormat
             let early = try await awaitStart(in: occurrences)
             // A share that was stopped does not start any more.
             starting.cancel()
-            reports.statistics = parts.statistics
             var isRunning = true
             for occurrence in early where isRunning {
                 isRunning = try await apply(await share.effects(of: occurrence), to: share, parts, consume)
@@ -114,7 +113,7 @@ internal import RTCShareWireFormat
         } catch {
             failure = error
         }
-        await finish(reports, server)
+        await finish(reports, parts, server)
         do {
             try await closeAll([{ try await film?.close() }, { try await parts.statistics?.close() }])
         } catch {
@@ -187,7 +186,7 @@ internal import RTCShareWireFormat
             let effects = await reports.share.effects(of: occurrence)
             guard try await apply(effects, to: reports.share, parts, consume) else { return }
             switch occurrence {
-            case .course(.second): await reports.secondDidPass()
+            case .course(.second): await reports.secondDidPass(parts.statistics)
             case .statusDue: await reports.showStatus()
             default: continue
             }
@@ -262,7 +261,7 @@ internal import RTCShareWireFormat
     }
 
     /// Ends capture, sends the queued packets, writes the last reports, and ends all sessions.
-    private func finish(_ reports: ShareReports, _ server: ViewerServer?) async {
+    private func finish(_ reports: ShareReports, _ parts: Parts, _ server: ViewerServer?) async {
         let share = reports.share
         ServiceManager.stopping()
         Terminal.shared.finishStatus()
@@ -272,7 +271,7 @@ internal import RTCShareWireFormat
         await withDiscardingTaskGroup { group in
             for viewer in viewers { group.addTask { await viewer.session.connection.drainQueue() } }
         }
-        await reports.write()
+        await reports.write(to: parts.statistics)
         // Viewers do not wait for a server that does not answer.
         async let unpublished: Void = withTimeLimit(Self.closingTime) { await share.places.stop() }
         await room.end()
