@@ -68,8 +68,8 @@ static bool is_of_window(const XErrorEvent *error) {
 }
 
 static int handle_error(Display *display, XErrorEvent *error) {
-    // Others can destroy a window at any time, also between two requests about it. SDL has a second connection, of
-    // which it tells nobody: with it, it sends a window the event that wakes its thread.
+    // Others can destroy a window at any time, also between two requests about it. SDL wakes its thread by an event to a
+    // window, over a second, private connection. Errors about followed windows are therefore ignored on every connection.
     if (display == x11.display || !x11.of_others || is_of_window(error)) return 0;
     return x11.of_others(display, error);
 }

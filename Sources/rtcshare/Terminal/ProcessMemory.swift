@@ -17,11 +17,11 @@ enum ProcessMemory {
         }
     }
 
-    /// Makes the threads share their free memory. With an arena for each, viewers who come and go spread what lives long
-    /// over all of them, and the process grows for hours (`rtcbench soak`).
+    /// Makes the threads share their free memory. With an arena for each, viewers who come and go spread long-lived
+    /// allocations over all of them, and the process grows for hours (`rtcbench soak`).
     static func shareArenas() { memory_share_arenas() }
 
-    /// Returns freed memory to the system, which the C library keeps for each thread that allocated: an encoder that
-    /// has ended leaves megabytes of fragments.
+    /// Returns freed memory to the system, which the C library keeps in its arenas: an encoder that has ended leaves
+    /// megabytes of fragments.
     static func giveBack() { memory_trim() }
 }
