@@ -34,7 +34,7 @@ package final class ObserverList<Observer: Sendable>: Sendable {
 
     /// Calls `body` with each observer. Skips an observer that another one has removed in this round.
     package func forEach(_ body: (Observer) -> Void) {
-        // Swift 6.3's optimizer, which specializes this for a final class, has a cast of the optional crash for nil.
+        // Swift 6.3's optimizer specializes this for a final class. A cast of the optional then crashes if it is nil.
         let observers = references.withLock { $0.compactMap { $0.object.flatMap { $0 as? Observer } } }
         for observer in observers where contains(observer) { body(observer) }
     }

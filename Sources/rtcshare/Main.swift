@@ -8,6 +8,7 @@ enum Main {
         StandardStreams.replaceClosed()
         OpenFiles.raiseLimit()
         SecurityLibraries.skipCleanupAtExit()
+        ProcessMemory.shareArenas()
         atexit(drainTerminal)
         await RTCShareCommand.main()
     }

@@ -112,11 +112,14 @@ extension ServeCommand {
     }
 }
 
-/// An audio source without samples.
+/// An audio source without samples that records whether it was started.
 final class FakeSound: AudioCaptureSource {
     let audioFormat = AudioFormat(sampleRate: 48_000, channels: 1)
+    private let started = Locked(false)
 
-    func start() {}
+    var wasStarted: Bool { started.withLock { $0 } }
+
+    func start() { started.withLock { $0 = true } }
     func stop() {}
     func add(_ sink: any AudioSink) {}
     func remove(_ sink: any AudioSink) {}

@@ -215,10 +215,11 @@ import Testing
     func unreportedEnd(kind: Kind, isRecording: Bool) {
         var course = kind.course(isRecording: isRecording)
         let end = isRecording ? Self.endedUnseen : Self.endedSeen
-        // Another source replaces the first one that ends.
-        for situation in [Situation(), end] {
-            for _ in 1..<ShareCourse.mostSecondsToEnd { #expect(course.receive(.second, in: end).isEmpty) }
+        // Other content replaces content that has ended: a second before its own end, directly before it, and not at all.
+        for situation in [Situation(), nil, end] {
             #expect(course.receive(.captureEnded, in: end).isEmpty)
+            for _ in 1..<ShareCourse.mostSecondsToEnd { #expect(course.receive(.second, in: end).isEmpty) }
+            guard let situation else { continue }
             #expect(course.receive(.second, in: situation).isEmpty == (situation.captureEnd == nil))
         }
     }

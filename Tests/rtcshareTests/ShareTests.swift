@@ -1,9 +1,12 @@
+import Foundation
 import RTCShareContentShare
 import RTCShareLocks
-import RTCShareTransport
+import RTCSharePeerConnection
+import RTCShareWireFormat
 import TestSupport
 import Testing
 
+@testable import RTCShareTransport
 @testable import rtcshare
 
 @SharingActor @Suite("The loop of a share", .timeLimit(.minutes(1)))
@@ -39,6 +42,14 @@ struct ShareTests {
             await waitUntil { running != nil }
         }
 
+        /// Runs the share with a viewer, and returns at its end.
+        func run(on connection: Connection) async throws {
+            try await share.run(on: connection, membership: RoomMembership()) {
+            } consume: {
+                consumed += 1
+            }
+        }
+
         func requestEnd() { removals.continuation.yield() }
 
         func waitUntilEnd() async throws { try await task?.value }
@@ -66,6 +77,8 @@ struct ShareTests {
         try await stage.waitUntilEnd()
         await running.runner.finish()
         #expect((running.content.current.source as? FakeSource)?.isRunning == false)
+        let sounds = running.sounds.sources.compactMap { $0 as? FakeSound }
+        #expect(sounds.map(\.wasStarted) == [false, false])
     }
 
     @Test("A share can be stopped while it starts")
@@ -100,6 +113,56 @@ struct ShareTests {
         let stage = try Stage()
         await stage.start { _ in throw Failure() }
         await #expect(throws: Failure.self) { try await stage.waitUntilEnd() }
+    }
+
+    @Test("A share that fails to start writes the last report of its statistics")
+    func statisticsOfFailedStart() async throws {
+        let folder = try TemporaryFolder()
+        let file = folder.file("stats.jsonl")
+        let stage = try Stage(FakeSource("1"), "--stats", file.path)
+        await stage.start { running in
+            let connection = try Connection(
+                unopenedAs: .offerer, identity: LocalIdentity(media: []), configuration: Connection.Configuration())
+            running.add(try running.room.register(connection, membership: RoomMembership()).viewer)
+            throw Failure()
+        }
+        await #expect(throws: Failure.self) { try await stage.waitUntilEnd() }
+        #expect(try String(contentsOf: file, encoding: .utf8).split(separator: "\n").count == 1)
+    }
+
+    @Test("A share that fails or is stopped before it has its viewer closes the connection", arguments: [false, true])
+    func connectionWithoutViewer(isStopped: Bool) async throws {
+        let folder = try TemporaryFolder()
+        // Statistics do not replace a file of another kind.
+        let file = try folder.write(isStopped ? "" : "text", to: "stats.jsonl")
+        let stage = try Stage(FakeSource("1"), "--stats", file.path)
+        if isStopped { stage.requestEnd() }
+        var configuration = Connection.Configuration()
+        configuration.addresses = [.v4(0x7F00_0001)]
+        let connection = try await Connection(
+            as: .offerer, identity: LocalIdentity(media: []), configuration: configuration)
+        if isStopped {
+            try await stage.run(on: connection)
+        } else {
+            await #expect(throws: CommandFailure.self) { try await stage.run(on: connection) }
+        }
+        #expect(await connection.isClosed)
+    }
+
+    @Test("A control socket that opens after its share was stopped is removed")
+    func lateControlSocket() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("share.sock").path
+        let options = try ServeCommand.parsed(["--control", path]).running
+        let stage = try Stage()
+        await stage.start { _ in }
+        let running = try #require(stage.running)
+        let listening = Task { try await options.listen(for: running) }
+        listening.cancel()
+        await #expect(throws: CancellationError.self) { _ = try await listening.value }
+        #expect(!FileManager.default.fileExists(atPath: path))
+        stage.requestEnd()
+        try await stage.waitUntilEnd()
     }
 
     @Test("The duration of a share is limited from its capture on")

@@ -1,5 +1,7 @@
 import Foundation
 import RTCShareMedia
+import RTCShareTransport
+import RTCShareWireFormat
 import Testing
 
 @testable import RTCShareContentShare
@@ -53,6 +55,23 @@ struct ShownTilesTests {
         tiles.isConnected = true
         tiles.remove(try tile(1, "alice#content"))
         #expect(tiles.title == "alice (shares nothing now) - rtcshare")
+    }
+
+    @Test("A window that was stopped ignores later sessions and tiles", .timeLimit(.minutes(1)))
+    @SharingActor func stoppedWindow() async throws {
+        var configuration = Connection.Configuration()
+        configuration.addresses = [.v4(0x7F00_0001)]
+        var sessions: [AttendeeSession] = []
+        for _ in 0..<2 {
+            sessions.append(try await .viewing(as: AttendeeID("viewer"), configuration: configuration))
+        }
+        let window = ViewWindow(sessions[0], isRequired: false)
+        await window.stop()
+        let player = window.player
+        await window.attend(sessions[1])
+        window.update(try tile(1, "alice#content"))
+        #expect(window.player === player && window.tiles.large == nil)
+        for session in sessions { await session.leave() }
     }
 
     @Test("A window is shown by default if there is a display and no recording")

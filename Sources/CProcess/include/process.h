@@ -7,6 +7,9 @@ int process_forbid_dumps(void);
 /// Allows both again.
 int process_allow_dumps(void);
 
+/// Limits the C library to two arenas of memory for all threads (mallopt(3), M_ARENA_MAX). A thread that already
+/// has an arena keeps it.
+void memory_share_arenas(void);
 /// Returns freed memory to the system.
 void memory_trim(void);
 /// The number of bytes that are allocated and not freed.

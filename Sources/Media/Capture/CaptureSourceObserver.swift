@@ -40,8 +40,10 @@ public protocol ObservableCapture: AnyObject, Sendable {
 }
 
 extension ObservableCapture {
-    /// The events of the capture, up to its end. They begin with those of a running capture that still hold: its start
-    /// and its interruption. They also end when the source is released. Each access returns a new sequence, for one
-    /// reader. If the reader is slow, the newest events are kept.
+    /// The events of the capture, up to its end. Each access returns a new sequence, for one reader. If the reader is
+    /// slow, the newest events are kept.
+    ///
+    /// If the source has a ``VideoBroadcaster`` or an ``AudioBroadcaster``, the events begin with those of a running
+    /// capture that still hold: its start and its interruption. They also end when the source is released.
     public var events: AsyncStream<CaptureEvent> { CaptureEvent.stream { add(observer: $0) } }
 }

@@ -1,4 +1,3 @@
-internal import NIOCore
 package import NIOHTTP1
 internal import RTCShareWireFormat
 

@@ -1,7 +1,5 @@
 internal import FoundationEssentials
-internal import Glibc
 internal import NIOCore
-internal import NIOHTTP1
 internal import NIOPosix
 internal import NIOWebSocket
 

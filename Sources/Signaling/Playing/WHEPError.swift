@@ -1,6 +1,4 @@
 internal import FoundationEssentials
-internal import Glibc
-internal import Logging
 package import RTCShareWireFormat
 
 /// The reason why playing from a WHEP server failed.

@@ -45,15 +45,6 @@ extension ViewerServer {
             connection.eventLoop.execute { connection.assumeIsolated { $0.checkConsent() } }
         }
     }
-
-    /// Removes a session whose viewer left or is replaced, and disconnects the viewer.
-    func remove(_ session: ViewerSession) {
-        guard sessions[session.key] != nil else { return }
-        forget(session)
-        // The current request does not wait until the queued packets are sent.
-        let ended = session.attendeeSession
-        Task { await ended.leave() }
-    }
 }
 
 extension ProblemDetails {

@@ -88,6 +88,8 @@ public import RTCShareWireFormat
     private(set) var sessions: [String: ViewerSession] = [:]
     /// The sessions' keys, by the viewers' numbers in the room.
     private var keys: [Int: String] = [:]
+    /// The tasks that disconnect removed viewers, by the viewers' numbers in the room.
+    private var departures: [Int: Task<Void, Never>] = [:]
     /// The keys of the sessions that were removed last. Their players may ask for the reason.
     var removedKeys: [(key: String, phase: ShareState.Phase)] = []
     private static let mostRemovedKeys = 64
@@ -172,16 +174,10 @@ public import RTCShareWireFormat
 
     /// Ends all sessions and stops listening. The room continues.
     public func close() async {
-        let ended = Array(sessions.values)
         end()
-        sessions = [:]
         await server.close()
-        await withDiscardingTaskGroup { group in
-            for session in ended {
-                let session = session.attendeeSession
-                group.addTask { await session.leave() }
-            }
-        }
+        for session in sessions.values { remove(session) }
+        for departure in departures.values { await departure.value }
         continuation.finish()
     }
 
@@ -208,8 +204,8 @@ public import RTCShareWireFormat
         let phase: ShareState.Phase = session.isWaiting ? .declined : .removed
         removedKeys = removedKeys.suffix(Self.mostRemovedKeys - 1) + [(session.key, phase)]
         tell(session, as: phase)
-        forget(session)
-        await session.attendeeSession.leave()
+        remove(session)
+        await departures[viewer]?.value
     }
 
     /// Rejects new viewers. Viewers who have joined stay.
@@ -252,6 +248,18 @@ public import RTCShareWireFormat
         keys[session.id] = nil
         session.finishPages()
         updatePages()
+    }
+
+    /// Removes a session if that was not done before, and disconnects its viewer. Callers do not wait until the queued
+    /// packets are sent.
+    func remove(_ session: ViewerSession) {
+        guard sessions[session.key] != nil else { return }
+        forget(session)
+        let (viewer, ended) = (session.id, session.attendeeSession)
+        departures[viewer] = Task {
+            await ended.leave()
+            departures[viewer] = nil
+        }
     }
 
     /// Removes viewers who do not connect in time, until all others are connected. A client that only answers ICE

@@ -22,6 +22,14 @@ internal import RTCShareWireFormat
     func end() async
 }
 
+/// An event of a session from the server.
+enum SessionNotice: Sendable {
+    /// So many packets were lost, at most 65536.
+    case losses(Int)
+    /// The session has ended, with an error if it failed, without one if the server ended it.
+    case ended((any Error)?)
+}
+
 /// The outcome of a request for an ICE restart.
 enum SessionRestart: Sendable {
     /// The server supports it: a route is being searched.

@@ -3,7 +3,8 @@ internal import RTCShareLocks
 /// An event that waits for its reader, who may be slow or missing.
 ///
 /// Peers, sources and programs cause any number of events, so the number that waits is limited: of states, only the
-/// newest waits. Single events, and local candidates, all wait, because nobody else can cause more of them.
+/// newest waits. Single events, local candidates, and the starts and ends of a program's tracks all wait. Peers can't
+/// cause more of these.
 package protocol QueuedEvent: Sendable {
     /// Returns whether this event makes `old` useless for a reader.
     func outdates(_ old: Self) -> Bool

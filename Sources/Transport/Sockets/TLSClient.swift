@@ -4,6 +4,14 @@ internal import RTCShareMedia
 internal import RTCShareSecureTransport
 internal import RTCShareWireFormat
 
+/// The roots of trust of TLS connections to servers.
+public enum TrustRoots: Sendable, Hashable {
+    /// The system's certificates.
+    case system
+    /// Only those in a file of PEM certificates.
+    case file(String)
+}
+
 /// TLS to a TURN server: the certificate must be valid and contain the host of the URL.
 enum TLSClient {
     /// Creates the handler of a new connection to `host`, which is a name or an address.

@@ -74,7 +74,6 @@ struct ServeCommand: AsyncParsableCommand {
             try network.apply(to: &configuration.connection, port: portOption.port)
             let endpoints = try publishing.endpoints(of: owner, sharing: selection.media)
             let sources = try sharing.open(selection)
-            let film = try sharing.openFilm()
             let interruption = Interruption()
             let mediaPort = try await openMediaPort(configuration)
             configuration.connection.sharedPort = mediaPort
@@ -84,12 +83,12 @@ struct ServeCommand: AsyncParsableCommand {
                 let inviting = RunningShare.Inviting(
                     media: selection.media, configuration: configuration.connection,
                     policy: network.ice.iceTransportPolicy)
-                let share = Share(
-                    room: room, sources: sources, options: sharing, running: running, inviting: inviting,
-                    film: film, interruption: interruption)
                 let hosts = try LinkHosts(
                     given: link.address, listening: configuration.addresses, zone: configuration.zone,
                     all: link.allAddresses)
+                let share = Share(
+                    room: room, sources: sources, options: sharing, running: running, inviting: inviting,
+                    film: try sharing.openFilm(), interruption: interruption)
                 let asking = Task { [connection = configuration.connection] in
                     await ServerNameReport.run(askedBy: connection)
                 }
@@ -180,6 +179,7 @@ struct ServeCommand: AsyncParsableCommand {
                 try await WorkerThread.run(named: "standard output") { () throws(CommandFailure) in
                     try StandardStreams.writeLines(urls)
                 }
+                try Task.checkCancellation()
             }
             if sharing.output.stats != "-" { StandardStreams.closeOutput() }
             show(links)

@@ -30,8 +30,9 @@ extension RunningShare {
         try await sourceTurns.run {
             guard !isEnding, content.start() else { return }
             try await runner.start(content.current.source)
-            for sound in sounds.sources { try await runner.start(sound) }
-            if let camera { try await runner.start(camera.source) }
+            // The share can be stopped while a source starts.
+            for sound in sounds.sources where !isEnding { try await runner.start(sound) }
+            if let camera, !isEnding { try await runner.start(camera.source) }
         }
     }
 

@@ -124,7 +124,6 @@ struct SendCommand: AsyncParsableCommand {
         // Errors in URLs and tokens are found before any source is opened.
         let endpoints = try publishing.endpoints(of: attendee, sharing: selection.media)
         let sources = try sharing.open(selection)
-        let film = try sharing.openFilm()
         // All sessions, including those of retries, share one port.
         let port = try await SharedPort(addresses: configuration.addresses, port: offering.port.port ?? 0)
         configuration.sharedPort = port
@@ -133,8 +132,8 @@ struct SendCommand: AsyncParsableCommand {
         do {
             let room = try await running.room(of: attendee, joining: place, on: port)
             let share = Share(
-                room: room, sources: sources, options: sharing, running: running, inviting: inviting, film: film,
-                interruption: Interruption())
+                room: room, sources: sources, options: sharing, running: running, inviting: inviting,
+                film: try sharing.openFilm(), interruption: Interruption())
             endpoints.warnOfRisks()
             try await share.run(
                 publishedAt: endpoints.places(of: room, membership: membership, configuration: configuration))
@@ -151,7 +150,7 @@ struct SendCommand: AsyncParsableCommand {
         let selection = self.sources.selection
         try selection.checkStandardInput(answer: "-")
         let sources = try sharing.open(selection)
-        let film = try sharing.openFilm()
+        let membership = try place.membership
         let room = try await running.room(of: attendee, joining: place)
         var configuration = sharing.connectionConfiguration(for: selection.media)
         try offering.apply(to: &configuration)
@@ -159,27 +158,34 @@ struct SendCommand: AsyncParsableCommand {
         let connection = try await offering.openConnection(
             for: attendee, media: selection.media, configuration: configuration
         ).connection
+        // Until the share runs, this closes its recording and its connection, whose relayed addresses are released.
+        var film: FilmFile?
+        let exchange: (offer: SessionDescription, answer: SessionDescription)?
         do {
+            film = try sharing.openFilm()
             Terminal.shared.say(sources.introduction)
-            let servers = configuration.iceServers
-            let exchange = try await exchangeDescriptions(on: connection, servers: servers, until: interruption)
-            guard let (offer, answer) = exchange else { return await connection.close() }
-            // Only the first viewer uses the given port.
-            configuration.port = 0
-            let inviting = RunningShare.Inviting(
-                media: selection.media, configuration: configuration, policy: offering.network.ice.iceTransportPolicy)
-            let share = Share(
-                room: room, sources: sources, options: sharing, running: running, inviting: inviting,
-                film: film,
-                interruption: interruption)
-            try await share.run(on: connection, membership: place.membership) {
-                try await connection.accept(answer: answer, to: offer)
-            } consume: {
-            }
+            exchange = try await exchangeDescriptions(
+                on: connection, servers: configuration.iceServers, until: interruption)
         } catch {
-            // Closing the connection releases its relayed addresses.
             await connection.close()
+            try? await film?.close()
             throw error
+        }
+        guard let (offer, answer) = exchange else {
+            await connection.close()
+            try await film?.close()
+            return
+        }
+        // Only the first viewer uses the given port.
+        configuration.port = 0
+        let inviting = RunningShare.Inviting(
+            media: selection.media, configuration: configuration, policy: offering.network.ice.iceTransportPolicy)
+        let share = Share(
+            room: room, sources: sources, options: sharing, running: running, inviting: inviting, film: film,
+            interruption: interruption)
+        try await share.run(on: connection, membership: membership) {
+            try await connection.accept(answer: answer, to: offer)
+        } consume: {
         }
     }
 

@@ -38,18 +38,26 @@ internal import RTCShareWireFormat
         case statusDue
     }
 
-    /// Runs the share with a viewer on `connection` until it ends. `connect` is called after the viewer was added to
-    /// the room, and `consume` once, when the viewer is connected or the share is stopped.
+    /// Runs the share with a viewer on `connection` until it ends, and closes the connection. `connect` is called after
+    /// the viewer was added to the room, and `consume` once, when the viewer is connected or the share is stopped.
     func run(
         on connection: Connection, membership: RoomMembership,
         connect: @escaping @SharingActor () async throws -> Void, consume: @SharingActor () async throws -> Void
     ) async throws {
-        try await run(server: nil, consume: consume) { share in
-            let viewer = try await room.addViewer(on: connection, membership: membership)
-            try await share.begin(for: viewer)
-            try await connect()
-            Terminal.shared.say("Connecting …")
+        do {
+            try await run(server: nil, consume: consume) { share in
+                let viewer = try await room.addViewer(on: connection, membership: membership)
+                try await share.begin(for: viewer)
+                try await connect()
+                try Task.checkCancellation()
+                Terminal.shared.say("Connecting …")
+            }
+        } catch {
+            await connection.close()
+            throw error
         }
+        // The room does not have the viewer of a share that was stopped before.
+        await connection.close()
     }
 
     /// Runs the share with a link and publications until it is stopped. `begun` is called when viewers can join.
@@ -70,6 +78,7 @@ internal import RTCShareWireFormat
     func run(publishedAt places: PublishingServers) async throws {
         try await run(server: nil, places: places, consume: {}) { share in
             try await share.begin()
+            try Task.checkCancellation()
             Terminal.shared.say(sources.introduction)
             for place in 1...places.count { Terminal.shared.say("Publishing to \(places.name(of: place)) …") }
         }
@@ -97,7 +106,6 @@ internal import RTCShareWireFormat
             let early = try await awaitStart(in: occurrences)
             // A share that was stopped does not start any more.
             starting.cancel()
-            reports.statistics = parts.statistics
             var isRunning = true
             for occurrence in early where isRunning {
                 isRunning = try await apply(await share.effects(of: occurrence), to: share, parts, consume)
@@ -106,7 +114,7 @@ internal import RTCShareWireFormat
         } catch {
             failure = error
         }
-        await finish(reports, server)
+        await finish(reports, parts, server)
         do {
             try await closeAll([{ try await film?.close() }, { try await parts.statistics?.close() }])
         } catch {
@@ -133,21 +141,18 @@ internal import RTCShareWireFormat
         Task {
             do {
                 if let path = options.output.stats {
-                    parts.statistics = try await WorkerThread.run(named: "statistics file") {
+                    let statistics = try await WorkerThread.run(named: "statistics file") {
                         () throws(CommandFailure) in try StatisticsWriter(path: path, activity: "the share")
                     }
+                    // A share that was stopped has closed its files already.
+                    try Task.checkCancellation()
+                    parts.statistics = statistics
                 }
-                let socket = try await running.listen(for: share)
-                if Task.isCancelled {
-                    // The share has closed its files already.
-                    await socket?.close()
-                    throw CancellationError()
-                }
-                parts.socket = socket
+                parts.socket = try await running.listen(for: share)
                 try await begin(share)
                 try Task.checkCancellation()
                 sayUnavailableCodecs()
-                parts.tasks += await share.places.start { share.events.yield(.place($0)) }
+                parts.tasks += share.places.start { share.events.yield(.place($0)) }
                 if Terminal.shared.isTerminal { Terminal.shared.say("Press Ctrl-C to stop.") }
                 ServiceManager.ready()
                 if share.server != nil { limitDuration(of: share, parts) }
@@ -191,7 +196,7 @@ internal import RTCShareWireFormat
             let effects = await reports.share.effects(of: occurrence)
             guard try await apply(effects, to: reports.share, parts, consume) else { return }
             switch occurrence {
-            case .course(.second): await reports.secondDidPass()
+            case .course(.second): await reports.secondDidPass(parts.statistics)
             case .statusDue: await reports.showStatus()
             default: continue
             }
@@ -266,7 +271,7 @@ internal import RTCShareWireFormat
     }
 
     /// Ends capture, sends the queued packets, writes the last reports, and ends all sessions.
-    private func finish(_ reports: ShareReports, _ server: ViewerServer?) async {
+    private func finish(_ reports: ShareReports, _ parts: Parts, _ server: ViewerServer?) async {
         let share = reports.share
         ServiceManager.stopping()
         Terminal.shared.finishStatus()
@@ -276,7 +281,7 @@ internal import RTCShareWireFormat
         await withDiscardingTaskGroup { group in
             for viewer in viewers { group.addTask { await viewer.session.connection.drainQueue() } }
         }
-        await reports.write()
+        await reports.write(to: parts.statistics)
         // Viewers do not wait for a server that does not answer.
         async let unpublished: Void = withTimeLimit(Self.closingTime) { await share.places.stop() }
         await room.end()
@@ -287,7 +292,8 @@ internal import RTCShareWireFormat
 
 extension RunningOptions {
     /// Starts the share's control server. Nil with `--no-control`, or if it can't start and no option requires it.
-    @SharingActor fileprivate func listen(for share: RunningShare) async throws -> ControlServer? {
+    /// - Throws: `CancellationError` if the share was stopped before. No socket remains then.
+    @SharingActor func listen(for share: RunningShare) async throws -> ControlServer? {
         if noControl { return nil }
         do {
             // This tries the sockets of other shares. Suspended processes take seconds to time out.
@@ -296,10 +302,15 @@ extension RunningOptions {
                 guard let control else { return try ControlSocket.listen(name: name ?? ControlSocket.defaultName) }
                 return try ControlSocket.listen(path: control)
             }
-            if let notice = listening.notice { Terminal.shared.say(notice) }
             share.name = listening.socket.name
-            return try await ControlServer.start(listening) { await share.answer($0) }
-        } catch let failure as CommandFailure where name == nil && control == nil {
+            let server = try await ControlServer.start(listening) { await share.answer($0) }
+            guard !Task.isCancelled else {
+                await server.close()
+                throw CancellationError()
+            }
+            if let notice = listening.notice { Terminal.shared.say(notice) }
+            return server
+        } catch let failure as CommandFailure where name == nil && control == nil && !Task.isCancelled {
             // A share without control is better than none.
             Terminal.shared.say("rtcshare status, pause and the like don't work for this share: \(failure.message).")
             return nil

@@ -115,6 +115,8 @@ struct ShareCourse {
             if situation.isPaused { return [] }
             return error.map { [.fail($0)] } ?? Self.end(Self.end)
         case .captureEnded:
+            // The content that ended before can be another one.
+            secondsSinceEnd = 0
             let loss = situation.lossDuringPause.map {
                 Effect.say(CommandFailure(.unavailable, $0).lines(after: "The share stays paused: "))
             }

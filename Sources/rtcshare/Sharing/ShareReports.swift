@@ -7,7 +7,6 @@ internal import RTCShareTransport
 /// The reports of a running share: statistics, rates and the status line.
 @SharingActor struct ShareReports {
     let share: RunningShare
-    var statistics: StatisticsWriter?
     private var line = ShareStatus()
     private var rates = ShareStatus()
     private var seconds = 0
@@ -19,9 +18,9 @@ internal import RTCShareTransport
     init(of share: RunningShare) { self.share = share }
 
     /// Updates the rates of the last second, and writes the statistics.
-    mutating func secondDidPass() async {
+    mutating func secondDidPass(_ statistics: StatisticsWriter?) async {
         Terminal.shared.flush()
-        await write()
+        await write(to: statistics)
         share.rates = rates.rates(for: await summaries)
         share.codecDecision = await share.room.contentShare.codecDecision()
         reportSlowness()
@@ -56,7 +55,7 @@ internal import RTCShareTransport
     }
 
     /// Writes a report of each viewer's connection, in the order in which they joined.
-    func write() async {
+    func write(to statistics: StatisticsWriter?) async {
         guard let statistics else { return }
         var reports: [StatisticsReport] = []
         let content = share.content

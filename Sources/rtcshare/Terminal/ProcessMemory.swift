@@ -17,7 +17,11 @@ enum ProcessMemory {
         }
     }
 
-    /// Returns freed memory to the system, which the C library keeps for each thread that allocated: an encoder that
-    /// has ended leaves megabytes of fragments.
+    /// Makes the threads share their free memory. With an arena for each, viewers who come and go spread long-lived
+    /// allocations over all of them, and the process grows for hours (`rtcbench soak`).
+    static func shareArenas() { memory_share_arenas() }
+
+    /// Returns freed memory to the system, which the C library keeps in its arenas: an encoder that has ended leaves
+    /// megabytes of fragments.
     static func giveBack() { memory_trim() }
 }

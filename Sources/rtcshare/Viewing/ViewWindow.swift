@@ -15,8 +15,8 @@ internal import RTCShareVideoCoding
     private let large = VideoView()
     private let corner = VideoView()
     private var session: AttendeeSession
-    private var player: AudioPlayer
-    private var tiles = ShownTiles()
+    private(set) var player: AudioPlayer
+    private(set) var tiles = ShownTiles()
     /// The tiles to which the views are bound.
     private var largeTile: Int?
     private var cornerTile: Int?

@@ -39,6 +39,8 @@ internal import RTCShareVideoCoding
     private var states: Task<Void, Never>?
     /// The player of the session. Nil if descriptions connect it.
     private var player: (any SharePlayer)?
+    /// The task that starts the session of a player. Nil before the first one.
+    private var opening: Task<Void, Never>?
     private let snapshot: String?
     /// Whether the snapshot is reported with the other files.
     private let saysSnapshot: Bool
@@ -110,11 +112,9 @@ internal import RTCShareVideoCoding
         player makePlayer: @escaping @Sendable () async throws -> any SharePlayer
     ) async throws {
         try await run(interruption) {
-            var opening = open(makePlayer, patience: .zero)
-            // This comes before the session is left, so that no session starts after that.
-            defer { opening.cancel() }
+            opening = open(makePlayer, patience: .zero)
             try await follow(duration: duration, begun: begun) {
-                opening = self.open(makePlayer, patience: Self.restartPatience)
+                self.opening = self.open(makePlayer, patience: Self.restartPatience)
             }
         }
     }
@@ -287,11 +287,15 @@ internal import RTCShareVideoCoding
     }
 
     private func finish(_ watchers: [Task<Void, Never>]) async {
+        // This comes before the session is left, so that no session starts after that.
+        opening?.cancel()
         statistics?.write([await report()])
         await window?.stop()
-        await withTimeLimit(Self.leavingTime) { [player, session] in
+        await withTimeLimit(Self.leavingTime) { [player, session, opening] in
             await player?.leave()
             await session.leave()
+            // The server may have a session whose start was canceled, which then ends it.
+            await opening?.value
         }
         for watcher in watchers { watcher.cancel() }
     }

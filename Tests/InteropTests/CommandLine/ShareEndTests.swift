@@ -55,13 +55,12 @@ extension Interop.CommandLineTests {
             #expect(outcome.status == 0 && outcome.standardError.contains("The share has stopped."), "\(outcome)")
         }
 
-        /// Together they take as long as the longest, the silent source's.
         @Test("The end of a source that no connected viewer is sent ends the share")
         func endOutsideDestination() async throws {
             let folder = try TemporaryFolder()
             let pipe = folder.file("pipe.y4m")
             try #require(mkfifo(pipe.path, 0o600) == 0)
-            // Open for both, as for writing alone it would wait for the share.
+            // Opened for reading and writing: opening only for writing would wait for the share.
             let film = try FileHandle(forUpdating: pipe)
             try film.write(contentsOf: Data("YUV4MPEG2 W64 H64 F10:1 C420jpeg\n".utf8))
             let served = try await ServedShare(["--subgroup", "sub"], source: "file:\(pipe.path)", in: folder)
@@ -75,6 +74,7 @@ extension Interop.CommandLineTests {
             #expect(outcome.status == 0 && outcome.standardError.contains("its source has ended."), "\(outcome)")
         }
 
+        /// Together they take as long as the longest, the silent source's.
         @Test("Signals end a share cleanly; statistics, recordings and sources that fail end none")
         func ends() async throws {
             async let closedTerminal: Void = repeatSignal(SIGHUP)
@@ -165,7 +165,7 @@ extension Interop.CommandLineTests {
             let folder = try TemporaryFolder()
             let pipe = folder.file("pipe.y4m")
             try #require(mkfifo(pipe.path, 0o600) == 0)
-            // Open for both, as for writing alone it would wait for the share.
+            // Opened for reading and writing: opening only for writing would wait for the share.
             let film = try FileHandle(forUpdating: pipe)
             let picture = Data("FRAME\n".utf8) + Data(repeating: 128, count: 64 * 64 * 3 / 2)
             try film.write(contentsOf: Data("YUV4MPEG2 W64 H64 F10:1 C420jpeg\n".utf8))

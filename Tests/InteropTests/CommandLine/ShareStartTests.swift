@@ -86,6 +86,28 @@ extension Interop {
             }
         }
 
+        @Test("A signal before the answer ends a share, and its empty recording is removed")
+        func unanswered() async throws {
+            let folder = try TemporaryFolder()
+            let answer = folder.file("answer")
+            try #require(mkfifo(answer.path, 0o600) == 0)
+            let share = try share(in: folder)
+            // The pipe is opened for reading and writing, so that it does not end.
+            let line = "exec \"$0\" send --bind 127.0.0.1 --record film.webm <> answer"
+            let sending = try RunningProgram(
+                URL(fileURLWithPath: "/bin/bash"), ["-c", line, share.rtcshare.path], environment: share.environment,
+                in: folder)
+            defer { sending.stop() }
+            try await sending.wait(for: "the offer", timeout: .seconds(30)) {
+                sending.standardOutput.contains("a=end-of-candidates")
+            }
+            #expect(FileManager.default.fileExists(atPath: folder.file("film.webm").path))
+            kill(sending.processIdentifier, SIGTERM)
+            let outcome = try await sending.outcome(timeout: .seconds(30))
+            #expect(outcome.status == 0 && outcome.standardError.contains("Nothing was recorded"), "\(outcome)")
+            #expect(!FileManager.default.fileExists(atPath: folder.file("film.webm").path))
+        }
+
         @Test("A share that can't start does not print what it shares")
         func takenPort() async throws {
             let folder = try TemporaryFolder()

@@ -120,8 +120,8 @@ final class RunningProgram {
         return try await program.outcome(timeout: timeout)
     }
 
-    /// The line of a shell that runs its arguments where no file grows beyond `kibibytes`: as good as a full disk, and takes
-    /// no root.
+    /// Returns a shell line that runs its arguments with a limit on the size of files. It simulates a full disk without
+    /// root.
     static func line(largestFile kibibytes: Int) -> String {
         // The thread sanitizer's runtime maps a larger file of its own, unless it finds no folder for it.
         "trap '' XFSZ; ulimit -f \(kibibytes); TEST_TMPDIR=/dev/null exec \"$0\" \"$@\""

@@ -367,8 +367,10 @@ struct AttackTests {
         await share.end()
     }
 
-    @Test("A server closes after its viewers have left, also those without an answer")
-    func closedBeforeAnswer() async throws {
+    @Test(
+        "A server closes after its viewers have left, also those without an answer",
+        arguments: ["", "after a lock", "after the end"])
+    func closedBeforeAnswer(when: String) async throws {
         let silent = try SilentPort()
         let stun = try ICEServer(urls: "stun:127.0.0.1:\(silent.port)")
         let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -382,6 +384,8 @@ struct AttackTests {
         let gate = Gate()
         loops.next().execute { gate.pass() }
         await waitUntil { gate.isReached }
+        if when == "after a lock" { await share.server.lock() }
+        if when == "after the end" { await share.server.end() }
         let isOpen = Locked(false)
         let closing = Task {
             await share.server.close()

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import RTCShareCProcess
 
 /// A share that runs for hours while everything about it changes.
 struct SoakCommand: AsyncParsableCommand {
@@ -53,6 +54,8 @@ struct SoakCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        // As the program does.
+        memory_share_arenas()
         let duration = hours * 3600
         if plan {
             for step in SoakSchedule.steps(seed: seed, duration: duration) {

@@ -27,14 +27,14 @@ struct PublishingServers: Sendable {
     var isEmpty: Bool { publications.isEmpty }
 
     /// Starts to publish, and passes each event to `tell`. The caller must cancel the returned tasks.
-    func start(_ tell: @escaping @Sendable (Occurrence) -> Void) async -> [Task<Void, Never>] {
+    @SharingActor func start(_ tell: @escaping @Sendable (Occurrence) -> Void) -> [Task<Void, Never>] {
         var tasks: [Task<Void, Never>] = []
         for (index, publication) in publications.enumerated() {
             tasks.append(
                 Task {
                     for await event in publication.events { tell(Occurrence(place: index + 1, event: event)) }
                 })
-            await publication.start()
+            publication.start()
         }
         return tasks
     }

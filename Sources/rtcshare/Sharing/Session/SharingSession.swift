@@ -1,8 +1,5 @@
 internal import FoundationEssentials
 internal import RTCShareContentShare
-internal import RTCShareLocks
-internal import RTCShareMedia
-internal import RTCShareSDP
 internal import RTCShareTransport
 
 /// The session that `rtcshare offer` stores for `rtcshare send`: identity, local addresses, relayed addresses and

@@ -33,17 +33,17 @@ struct StoredShare {
         try selection.check(offered: stored.sources)
         try selection.checkStandardInput(answer: answerPath)
         let sources = try sharing.open(selection, audioRemedy: "add AUDIO to rtcshare offer")
-        let film = try sharing.openFilm()
         let membership = try place.membership
         let room = try await running.room(of: AttendeeID(stored.session.attendee), joining: place)
         let interruption = Interruption()
+        let removals = endsWithSession ? try PrivateFile(path: file.path).removals() : nil
         let (connection, configuration) = try await connection(for: stored, sending: selection.media, in: file)
         let inviting = RunningShare.Inviting(
             media: stored.sources.media.intersection(selection.media), configuration: configuration,
             policy: ICEOptions.Policy(rawValue: stored.transportPolicy))
         let share = Share(
-            room: room, sources: sources, options: sharing, running: running, inviting: inviting, film: film,
-            interruption: interruption, removals: endsWithSession ? try PrivateFile(path: file.path).removals() : nil)
+            room: room, sources: sources, options: sharing, running: running, inviting: inviting,
+            film: try sharing.openFilm(), interruption: interruption, removals: removals)
         Terminal.shared.say(sources.introduction)
         try await share.run(on: connection, membership: membership) {
             try await connection.accept(answer: answer, to: offer)

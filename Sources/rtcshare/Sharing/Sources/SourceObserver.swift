@@ -24,6 +24,7 @@ internal import RTCShareWireFormat
     }
 
     nonisolated let role: Role
+    private let print: @Sendable ([String]) -> Void
     private let events: AsyncStream<Share.Occurrence>.Continuation
     /// Whether the source is sent. Events of other sources are not printed.
     private var isReporting: Bool
@@ -38,9 +39,10 @@ internal import RTCShareWireFormat
     private static let restTime = Duration.milliseconds(500)
 
     nonisolated init(
-        _ role: Role, _ events: AsyncStream<Share.Occurrence>.Continuation, isReporting: Bool = false
+        _ role: Role, _ events: AsyncStream<Share.Occurrence>.Continuation, isReporting: Bool = false,
+        printing print: @escaping @Sendable ([String]) -> Void = { Terminal.shared.say($0) }
     ) {
-        (self.role, self.events, self.isReporting) = (role, events, isReporting)
+        (self.role, self.events, self.isReporting, self.print) = (role, events, isReporting, print)
     }
 
     /// Reports the events of a source that is sent from now on.
@@ -51,9 +53,9 @@ internal import RTCShareWireFormat
         if let interruption { report(interruption) }
         let size = source.captureFormat.size
         reportedSize = size
-        if let note = shrinkage(of: size) { Terminal.shared.say("The source is \(size). \(note)") }
+        if let note = shrinkage(of: size) { print(["The source is \(size). \(note)"]) }
         if let broadcast = source as? BroadcastSource {
-            Terminal.shared.say("Waiting for the capturing process at \(broadcast.endpoint).")
+            print(["Waiting for the capturing process at \(broadcast.endpoint)."])
         }
     }
 
@@ -92,13 +94,13 @@ internal import RTCShareWireFormat
     nonisolated func captureSizeDidChange(to size: PixelSize) { post { $0.sizeDidChange(to: size) } }
 
     nonisolated func broadcastDidStart(transport: BroadcastTransport) {
-        post { _ in Terminal.shared.say("The capturing process is connected over \(transport.rawValue).") }
+        post { $0.print(["The capturing process is connected over \(transport.rawValue)."]) }
     }
 
     nonisolated func broadcastDidFail(error: BroadcastError) {
         let refusal = Explanation(
             "a capturing process was refused: \(error.reason)", remedy: error.explanation.remedy)
-        post { _ in Terminal.shared.say(CommandFailure(.notPermitted, refusal).lines(after: "Warning: ")) }
+        post { $0.print(CommandFailure(.notPermitted, refusal).lines(after: "Warning: ")) }
     }
 
     private nonisolated func post(_ body: @escaping @Sendable @SharingActor (SourceObserver) -> Void) {
@@ -132,7 +134,7 @@ internal import RTCShareWireFormat
     }
 
     /// Prints a line if the source is sent.
-    private func say(_ text: String) { if isReporting { Terminal.shared.say(text) } }
+    private func say(_ text: String) { if isReporting { print([text]) } }
 
     private func sizeDidChange(to size: PixelSize) {
         guard case .content = role else { return }
