@@ -25,7 +25,8 @@ extension VideoCodec {
 
     /// The codec of a payload format; nil for one of another program.
     package init?(of format: any VideoPayloadFormat) {
-        guard let codec = Self.all.first(where: { codec in codec.formats.contains { $0 === format } }) else { return nil }
+        let codec = Self.all.first { codec in codec.formats.contains { $0 === format } }
+        guard let codec else { return nil }
         self = codec
     }
 }
