@@ -33,6 +33,18 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     private static var refinementTime: Duration { .milliseconds(100) }
     /// The time without large changes after which one is a new page.
     private static var pageTime: Duration { .milliseconds(500) }
+    /// The maximum size of a new page as time at the bitrate: the next change waits for it, and it becomes finer then.
+    private static var pageBitsTime: Duration { .milliseconds(200) }
+    /// The first pass without large changes: the coarser ones before it would only cost bits.
+    private static var restingPass: Int { 2 }
+    /// The fraction of the bits of large changes that makes the rest finer, if that is coarse.
+    private static var reserve: Double { 0.4 }
+    /// The bits that can be queued by a change with a refinement, as time at the bitrate: the next change waits for them.
+    private static var queueTime: Duration { .milliseconds(50) }
+    /// The maximum size of a small change, as a fraction of a frame's part of the bitrate.
+    private static var smallShare: Double { 0.5 }
+    /// The bits of a macroblock that becomes finer, as a fraction of those of a new one.
+    private static var refinementShare: Double { 0.6 }
     private static var range: QuantizerRange { Coder.range }
 
     init(size: PixelSize, hint: ContentHint = .detail) throws(VideoCodingError) {
@@ -219,28 +231,10 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         return step
     }
 
-    /// The maximum size of a new page as time at the bitrate: the next change waits for it, and it becomes finer then.
-    private static var pageBitsTime: Duration { .milliseconds(200) }
-
-    /// The first pass without large changes: those before it would only cost bits.
-    private static var restingPass: Int { 2 }
-
-    /// The fraction of the bits of large changes that makes the rest finer, if that is coarse.
-    private static var reserve: Double { 0.4 }
-
     /// Whether the last change is so long ago that the next one is the first of new ones.
     private static func isPause(since last: Duration?, now: Duration) -> Bool {
         last.map { now - $0 >= pageTime } ?? true
     }
-
-    /// The bits that can be queued by a change with a refinement, as time at the bitrate: the next change waits for them.
-    private static var queueTime: Duration { .milliseconds(50) }
-
-    /// The maximum size of a small change, as a fraction of a frame's part of the bitrate.
-    private static var smallShare: Double { 0.5 }
-
-    /// The bits of a macroblock that becomes finer, as a fraction of those of a new one.
-    private static var refinementShare: Double { 0.6 }
 
     /// Returns the step for unchanged content.
     private func rest(of picture: StandingPicture) throws(VideoCodingError) -> Step {
