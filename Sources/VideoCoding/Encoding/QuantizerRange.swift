@@ -10,6 +10,8 @@ struct QuantizerRange: Sendable {
     let finestChange: Int
     /// The quantizers with which unchanged content becomes finer, one after the other.
     let passes: [Int]
+    /// Whether a new page takes several times as long as a delta frame.
+    var codesPagesAsKeyFrames = false
 
     /// The coarsest quantizer.
     var coarsest: Int { coarseness.count - 1 }

@@ -35,6 +35,8 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     private static var pageTime: Duration { .milliseconds(500) }
     /// The maximum size of a new page as time at the bitrate: the next change waits for it, and it becomes finer then.
     private static var pageBitsTime: Duration { .milliseconds(200) }
+    /// The fraction of the frame from which new content can be a key frame.
+    private static var pageShare: Double { 0.5 }
     /// The first pass without large changes: the coarser ones before it would only cost bits.
     private static var restingPass: Int { 2 }
     /// The fraction of the bits of large changes that makes the rest finer, if that is coarse.
@@ -60,6 +62,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         var quantizer: Int
         /// The content of the changes; nil at rest.
         var change: QuantizerControl.Picture?
+        var isKeyFrame = false
         /// Whether the change has more content than a frame's part of the bitrate carries.
         var isLarge = false
         /// The unchanged content that becomes finer in a pass; nil if there is none.
@@ -82,9 +85,8 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         ledger = order.ledger
         let scrolls = order.hint == .motion ? nil : try input.findScrolls(by: &scrollSearch, order.settings.heuristics)
         newShare = input.newShare(after: scrolls)
-        let isKeyFrame = asKeyFrame || keyFrameIsDue
         let step =
-            if isKeyFrame {
+            if asKeyFrame || keyFrameIsDue {
                 try keyFrame(of: picture, order: order)
             } else if input.changed.isEmpty {
                 try rest(of: picture)
@@ -95,11 +97,11 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         keyFrameIsDue = true
         try draw(picture, in: step.map)
         let coded = try coder.encode(
-            replacing: shown, quantizer: step.quantizer, asKeyFrame: isKeyFrame, refines: step.refinement != nil)
+            replacing: shown, quantizer: step.quantizer, asKeyFrame: step.isKeyFrame, refines: step.refinement != nil)
         guard let coded else { return ([], .dropped) }
         keyFrameIsDue = false
         if step.change != nil { lastChangeAt = timestamp }
-        if step.isLarge || isKeyFrame { lastLargeChangeAt = timestamp }
+        if step.isLarge { lastLargeChangeAt = timestamp }
         account(for: coded.data.count, of: step)
         let coarseness = Self.range.coarseness[step.quantizer]
         drawn = step.map
@@ -184,7 +186,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         let content = QuantizerControl.Picture(kind: .keyFrame, activity: try PictureActivity.sum(of: picture))
         let quantizer = control.quantizer(
             for: content, bits: ledger.pageBits, in: Self.range.finestKeyFrame...Self.coarsest(order))
-        return Step(map: map, quantizer: quantizer, change: content)
+        return Step(map: map, quantizer: quantizer, change: content, isKeyFrame: true, isLarge: true)
     }
 
     /// Returns the step for changes: as fine as the ledger allows, with coarse macroblocks for the bits that they leave.
@@ -199,6 +201,9 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         let isLarge =
             control.bits(.init(kind: .following, activity: activity), at: Self.range.finestKeyFrame) > share
         let isNewPage = isLarge && Self.isPause(since: lastLargeChangeAt, now: timestamp)
+        if isNewPage, Self.range.codesPagesAsKeyFrames, new.share > Self.pageShare {
+            return try keyFrame(of: picture, order: order)
+        }
         let content = QuantizerControl.Picture(kind: isNewPage ? .page : .following, activity: activity)
         let allowed = control.allowance(share: share, for: content.kind, from: ledger)
         let allowance = isNewPage ? min(allowed, ledger.bits(in: Self.pageBitsTime)) : allowed

@@ -14,7 +14,7 @@ final class H264FrameCoder: FrameCoder {
         coarseness: QuantizerRange.interpolated([
             (0, 0), (4, 0), (14, 5), (21, 15), (27, 29), (34, 60), (40, 95), (42, 106), (51, 127),
         ]).map { Int($0.rounded()) },
-        finestKeyFrame: 21, finestChange: 18, passes: [32, 24, 18, 11, 2])
+        finestKeyFrame: 21, finestChange: 18, passes: [32, 24, 18, 11, 2], codesPagesAsKeyFrames: true)
 
     private let coder: H264Coder
     private var decoder: H264Decoder
