@@ -54,6 +54,18 @@ extension Interop {
             try await showStillScreen(to: .aiortc)
         }
 
+        @Test(
+            "Viewers show still text in each codec that they have",
+            display,
+            arguments: [(Viewer.chromium, "av1"), (.chromium, "h264"), (.firefox, "av1"), (.aiortc, "h264")]
+                .filter { Peers.has($0.0) })
+        func stillText(in viewer: Viewer, codec: String) async throws {
+            let folder = try await showStillScreen(to: viewer, sendWith: ["--codec", codec, "--stats", "sent.jsonl"])
+            let statistics = try String(contentsOf: folder.file("sent.jsonl"), encoding: .utf8)
+            let used = statistics.split(separator: "\n").last { $0.contains(#""mimeType":"video/"#) }
+            #expect(used?.contains(#""mimeType":"video/\#(codec.uppercased())""#) == true, "\(used ?? "none")")
+        }
+
         private func showMovingScreen(to viewer: Viewer) async throws {
             let folder = try TemporaryFolder()
             let display = try await XvfbDisplay(width: 1280, height: 720, in: folder)
@@ -69,18 +81,23 @@ extension Interop {
             #expect(firstFrame < 3000, "milliseconds to the first frame")
         }
 
-        private func showStillScreen(to viewer: Viewer) async throws {
+        @discardableResult
+        private func showStillScreen(
+            to viewer: Viewer, sendWith options: [String] = []
+        ) async throws -> TemporaryFolder {
             let folder = try TemporaryFolder()
             let display = try await XvfbDisplay(width: 1280, height: 720, in: folder)
             try await display.showStillText()
             try await display.screenshot("screen.png")
             let share = try Share(environment: display.environment, in: folder)
-            let (report, firstFrame) = try await share.show(to: viewer, seconds: 4, source: ["--source", "display"])
+            let (report, firstFrame) = try await share.show(
+                to: viewer, seconds: 4, source: ["--source", "display"], sendWith: options)
             let picture = try #require(report.snapshots.first)
             let similarity = try await Peers.similarity(
                 folder.file("screen.png"), folder.file("\(viewer.rawValue)/\(picture.file)"), in: folder)
             print("\(report.viewer): SSIM \(similarity), first frame \(Int(firstFrame)) ms after send")
             #expect(similarity >= 0.95)
+            return folder
         }
     }
 }

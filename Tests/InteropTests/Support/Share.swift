@@ -64,7 +64,7 @@ struct Share {
     /// Shows this share to `viewer` for `seconds` and gives its report, and the milliseconds from the start of `send`
     /// with a ready answer to the first frame on the viewer's side.
     func show(
-        to viewer: Viewer, seconds: Int, snapshotAt: String = "2.5", source: [String]
+        to viewer: Viewer, seconds: Int, snapshotAt: String = "2.5", source: [String], sendWith options: [String] = []
     ) async throws -> (report: ViewerReport, firstFrame: Double) {
         try await offer(source)
         let watching = try viewer.start(duration: seconds, snapshotAt: snapshotAt, in: folder)
@@ -73,7 +73,7 @@ struct Share {
             FileManager.default.fileExists(atPath: answer.path)
         }
         let begin = Date().timeIntervalSince1970 * 1000
-        let sending = try send(source + ["--max-bitrate", "2500", "--duration", "\(seconds + 10)"])
+        let sending = try send(source + options + ["--max-bitrate", "2500", "--duration", "\(seconds + 10)"])
         defer { sending.stop() }
         let seen = try await watching.outcome(timeout: .seconds(seconds + 120))
         let said = sending.standardError
