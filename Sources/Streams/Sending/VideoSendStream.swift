@@ -240,6 +240,8 @@ package actor VideoSendStream {
         if frame.isKeyFrame {
             group.keyFrameMade(
                 of: encoding, byteCount: frame.bytes.count, isBlurred: encoded.isUnfinished, now: now)
+            // The encodings that its recipients were sent before can end.
+            carryOut()
         }
         // A track has started only when somebody receives it.
         if let shown, !hasBegun, !recipients.isEmpty {
