@@ -6,7 +6,7 @@ extension Connection.Configuration {
     /// Returns the configuration with the codecs that this machine can use.
     package func withCodecs() -> Self {
         var configuration = self
-        configuration.videoFormats = VideoCodec.available.flatMap(\.formats)
+        configuration.videoFormats = VideoCodec.available.map(\.format)
         return configuration
     }
 }

@@ -1,5 +1,6 @@
 internal import RTCShareCAOM
 internal import RTCShareCDav1d
+internal import RTCShareCOpenH264
 internal import RTCShareCPNG
 internal import RTCShareCVPX
 
@@ -14,6 +15,7 @@ package enum CodecLibrary {
         let png = png_access_version_number()
         let optional = [
             ("libaom", av1_encoder_library_version()), ("dav1d", av1_decoder_library_version()),
+            ("OpenH264", h264_library_version()),
         ]
         return [("libvpx", version), ("libpng", "\(png / 10_000).\(png / 100 % 100).\(png % 100)")]
             + optional.compactMap { name, version in version.map { (name, String(cString: $0)) } }

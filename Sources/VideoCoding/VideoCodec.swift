@@ -5,8 +5,6 @@ package import RTCShareRTP
 package struct VideoCodec: Sendable {
     /// The payload format, by which codecs are compared.
     package let format: any VideoPayloadFormat
-    /// Other payload formats of frames that its decoder takes.
-    package var decodedFormats: [any VideoPayloadFormat] = []
     /// Returns the reason why the codec can't be used on this machine, with the package to install; nil if it can.
     package let unavailability: @Sendable () -> String?
     /// The approximate size of a page of text, relative to VP8's at the same quality.
@@ -21,8 +19,6 @@ package struct VideoCodec: Sendable {
 
     /// The name of the encoding in descriptions.
     package var name: String { format.encodingName }
-    /// The payload formats to negotiate.
-    package var formats: [any VideoPayloadFormat] { [format] + decodedFormats }
 }
 
 extension VideoCodec: Hashable {

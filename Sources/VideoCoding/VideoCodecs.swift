@@ -25,8 +25,7 @@ extension VideoCodec {
 
     /// The codec of a payload format; nil for one of another program.
     package init?(of format: any VideoPayloadFormat) {
-        let codec = Self.all.first { codec in codec.formats.contains { $0 === format } }
-        guard let codec else { return nil }
+        guard let codec = Self.all.first(where: { $0.format === format }) else { return nil }
         self = codec
     }
 }

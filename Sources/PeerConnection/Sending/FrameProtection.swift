@@ -29,10 +29,10 @@ struct FrameProtection: Sendable {
     /// correction together, as soon as it does: if the path loses single packets, one correction recovers any of them.
     /// Frames older than a round trip were requested by then.
     mutating func corrections(
-        for frame: PacketizedFrame, isNumbered: Bool, now: Instant
+        for frame: PacketizedFrame, isProtected: Bool, now: Instant
     ) -> (group: CorrectionGroup, count: Int, byteCount: Int) {
         // To a receiver of frames without numbers, a lost correction is as bad as a lost packet of a frame.
-        guard policy.isActive, isNumbered else {
+        guard policy.isActive, isProtected else {
             uncorrected = nil
             return (.none, 0, 0)
         }

@@ -145,9 +145,9 @@ struct VideoRTPStream {
         hasSentKeyFrame = true
         stream.statistics.count(frame)
         repeatRetransmissions(as: media, to: &pacer, now: now)
-        let isNumbered = isNumbered(frame)
+        let isProtected = canBeProtected(frame)
         let (group, corrections, correctionByteCount) =
-            protection?.corrections(for: frame, isNumbered: isNumbered, now: now) ?? (.none, 0, 0)
+            protection?.corrections(for: frame, isProtected: isProtected, now: now) ?? (.none, 0, 0)
         for fragment in 0..<frame.fragmentCount {
             pacer.enqueue(
                 .picture(frame, media: UInt32(media), fragment: UInt16(clamping: fragment), group: group),
@@ -162,9 +162,12 @@ struct VideoRTPStream {
         return true
     }
 
-    /// Whether packets of a frame have its number, in the payload or in a dependency descriptor.
-    private func isNumbered(_ frame: PacketizedFrame) -> Bool {
-        frame.format.numbersFrames
+    /// Whether corrections of a frame help. Its packets must have its number, in the payload or in a dependency
+    /// descriptor. They must be retransmitted in another stream: the first transmission was in RED, and SRTP allows only
+    /// identical bytes with the same sequence number (RFC 3711 §9.1).
+    func canBeProtected(_ frame: PacketizedFrame) -> Bool {
+        guard stream.parameters.retransmission(of: frame) != nil else { return false }
+        return frame.format.numbersFrames
             || frame.format.usesDependencyDescriptor && stream.parameters.extensions[.dependencyDescriptor] != nil
     }
 

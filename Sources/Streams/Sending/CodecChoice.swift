@@ -15,6 +15,8 @@ internal import RTCShareWireFormat
 struct CodecChoice {
     /// The bitrate per pixel below which a page arrives sooner in the codec with the smallest frames.
     private static let leastBitsPerPixel = 1.7
+    /// The time for which a route's bitrate must suggest the other codec.
+    private static let patience = Duration.seconds(5)
     /// The ratio of a bitrate to that before the choice is reversed.
     private static let hysteresis = 1.3
     /// The maximum number of pixels, above which a page takes longer than a second in that codec.
@@ -27,6 +29,8 @@ struct CodecChoice {
     private static let firstRest = Duration.seconds(30)
     private static let longestRest = Duration.seconds(600)
 
+    /// The choice of the owner; nil for an automatic one.
+    let wanted: [VideoCodec]?
     /// The codecs that are available, the quickest first.
     private let codecs: [VideoCodec]
     /// Whether the owner has not chosen.
@@ -34,21 +38,26 @@ struct CodecChoice {
     private(set) var reason: CodecDecision.Reason
     private var rest = Self.firstRest
     private var restsUntil = Duration.zero
+    private var hasDecided = false
+    /// The time of a change by the bitrate, unless the bitrate is as before until then; nil for no change.
+    private var changesAt: Duration?
     private var reasonOfRest = CodecDecision.Reason.processor
     /// The number of coarse frames of scrolling content since the last update.
     private var coarseScrolls = 0
 
     /// Creates the choice of the owner, or an automatic one for nil.
     init(_ wanted: [VideoCodec]?) {
-        self.init(wanted ?? VideoCodec.available, isAutomatic: wanted == nil)
+        self.init(wanted ?? VideoCodec.available, wanted: wanted)
     }
 
     /// Creates an automatic choice.
     init(automaticAmong codecs: [VideoCodec]) {
-        self.init(codecs, isAutomatic: true)
+        self.init(codecs, wanted: nil)
     }
 
-    private init(_ codecs: [VideoCodec], isAutomatic: Bool) {
+    private init(_ codecs: [VideoCodec], wanted: [VideoCodec]?) {
+        let isAutomatic = wanted == nil
+        self.wanted = wanted
         self.codecs = isAutomatic ? codecs.sorted { $0.relativeEffort < $1.relativeEffort } : codecs
         self.isAutomatic = isAutomatic && codecs.count > 1
         reason = isAutomatic ? codecs.count > 1 ? .quickest : .only : .chosen
@@ -75,26 +84,48 @@ struct CodecChoice {
 
     /// Counts an encoded frame.
     mutating func count(_ frame: EncodedVideoFrame) {
-        if prefersSmallest, frame.isScroll, frame.coarseness > Self.coarse { coarseScrolls += 1 }
+        guard prefersSmallest, frame.isScroll, frame.coarseness > Self.coarse else { return }
+        if frame.format === order.first?.format { coarseScrolls += 1 }
     }
 
     /// Updates the choice with the bitrate of the video, its size, and whether the machine is too slow for it. A recorded
-    /// video keeps its codec, since a recording has one.
-    mutating func update(bitrate: DataRate, size: PixelSize, isTooSlow: Bool, isRecorded: Bool, now: Duration) {
+    /// video has the quickest codec all the time, since a recording has one.
+    ///
+    /// The first choice is by the `maximum` bitrate, since a route's is unknown at first.
+    mutating func update(
+        bitrate: DataRate, maximum: DataRate, size: PixelSize, isTooSlow: Bool, isRecorded: Bool, now: Duration
+    ) {
         guard isAutomatic, size.area > 0, bitrate > .zero else { return }
-        guard !isRecorded else { return reason = .recording }
         let scrollsCoarsely = coarseScrolls >= Self.mostCoarseScrolls
         coarseScrolls = 0
+        guard !isRecorded else { return reason = .recording }
         if isTooSlow || scrollsCoarsely, prefersSmallest {
             restsUntil = now + rest
             rest = min(rest * 2, Self.longestRest)
             reasonOfRest = scrollsCoarsely ? .scrolling : .processor
         }
-        let bitsPerPixel = Double(bitrate.bitsPerSecond) / Double(size.area)
-        let limit = Self.leastBitsPerPixel * (prefersSmallest ? Self.hysteresis : 1)
-        reason =
+        let next: CodecDecision.Reason =
             if now < restsUntil { reasonOfRest } else if size.area > Self.largestArea { .size } else {
-                bitsPerPixel < limit ? .sharpest : .quickest
+                isCheap(hasDecided ? bitrate : maximum, for: size) ? .sharpest : .quickest
             }
+        defer { hasDecided = true }
+        guard hasDecided, [.sharpest, .quickest].contains(reason), [.sharpest, .quickest].contains(next),
+            next != reason
+        else {
+            changesAt = nil
+            return reason = next
+        }
+        // Each change costs a key frame, and routes vary.
+        let time = changesAt ?? now + Self.patience
+        changesAt = time
+        guard now >= time else { return }
+        changesAt = nil
+        reason = next
+    }
+
+    /// Whether a bitrate carries so few bits for a size that the codec with the smallest frames is the best one.
+    private func isCheap(_ bitrate: DataRate, for size: PixelSize) -> Bool {
+        let limit = Self.leastBitsPerPixel * (prefersSmallest ? Self.hysteresis : 1)
+        return Double(bitrate.bitsPerSecond) / Double(size.area) < limit
     }
 }

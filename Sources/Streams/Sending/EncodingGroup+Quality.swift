@@ -87,7 +87,7 @@ extension EncodingGroup {
     }
 
     /// Returns the share of the wanted encoding that a description permits, up to 1.
-    private func share(of sender: Sender) -> Double { sender.state.agreement.limits.share(of: wanted) }
+    private func share(of sender: Sender) -> Double { limits(of: sender).share(of: wanted) }
 
     /// Returns the largest shares of all active senders, and of one that is about to start.
     private func shares(with new: Double? = nil) -> Shares {

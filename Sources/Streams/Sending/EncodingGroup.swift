@@ -1,4 +1,5 @@
 internal import RTCSharePeerConnection
+internal import RTCShareRTP
 internal import RTCShareTransport
 internal import RTCShareVideoCoding
 internal import RTCShareWireFormat
@@ -212,7 +213,7 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
         let pacing = Self.responsive(members).compactMap { $0.state.isWithheld ? nil : $0.state.target?.pacingRate }
             .min()
         settings.burstRate = pacing ?? .zero
-        for member in members { member.state.agreement.limits.apply(to: &settings, isShared: members.count > 1) }
+        for member in members { limits(of: member).apply(to: &settings, isShared: members.count > 1) }
         return settings
     }
 
@@ -228,6 +229,15 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
         let rate = max(wanted.bitrate, .zero)
         let maximum = min(rate, sender.state.agreement.limits.maximumBitrate ?? rate)
         return BitrateDemand(minimum: min(SendingLimits.leastBitrate, maximum), maximum: maximum, priority: priority)
+    }
+
+    /// Whether an encoding has the best quality.
+    func hasBestQuality(_ encoding: Int) -> Bool { encodings.contains { $0.key.quality == 0 && $0.value == encoding } }
+
+    /// The encoding of the best quality that has viewers; the first one if none has.
+    var mainEncoding: Int {
+        let used = encodings.filter { !audience(of: $0.value).isEmpty }
+        return used.min { ($0.key.quality, $0.value) < ($1.key.quality, $1.value) }?.value ?? 0
     }
 
     /// Whether any sender sends, or will send.
@@ -264,6 +274,18 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
             move(now: now)
         }
         return true
+    }
+
+    /// Returns the limits of a peer's description for the codec of its sender.
+    func limits(of sender: Sender) -> SendingLimits {
+        var limits = sender.state.agreement.limits
+        let codec = sender.state.codec ?? codec(for: sender)
+        guard let format = sender.state.agreement.formats.first(where: { $0.format === codec.format }) else {
+            return limits
+        }
+        limits.maximumMacroblocks = format.limits.maximumMacroblocks
+        limits.maximumFramesPerSecond = format.limits.maximumFramesPerSecond
+        return limits
     }
 
     /// Returns the codec that a sender should have.

@@ -114,7 +114,8 @@ package actor VideoSendStream {
             )
         // The sources of the other encoders end too.
         case .sourceEnded(let error, let source):
-            if encoding == 0, let shown, source === shown { pendingEvents.append(.ended(shown, error)) }
+            guard encoding == group.mainEncoding, let shown, source === shown else { return }
+            pendingEvents.append(.ended(shown, error))
         }
     }
 
@@ -164,9 +165,9 @@ package actor VideoSendStream {
 
     private func show(by encoder: VideoEncoder, _ index: Int) {
         guard let track = shown else { return encoder.show(nil) }
-        // Only the first encoding may block the source; the others skip frames.
         let isFirst = index == 0
-        let patience = given.sourceCanWait && isFirst ? Self.sourcePatience : .zero
+        // Only encodings of the best quality may block the source; the others skip frames.
+        let patience = given.sourceCanWait && group.hasBestQuality(index) ? Self.sourcePatience : .zero
         encoder.show(track, patience: patience) { [weak self] isMuted in
             if isFirst { self?.post { $0.muteDidChange(isMuted, of: track) } }
         }
@@ -236,12 +237,13 @@ package actor VideoSendStream {
         }
         choice.count(encoded)
         let now = Self.now
+        if now >= nextChoice { change() }
         let recipients = group.recipients(of: encoding, isKeyFrame: frame.isKeyFrame)
         if frame.isKeyFrame {
             group.keyFrameMade(
                 of: encoding, byteCount: frame.bytes.count, isBlurred: encoded.isUnfinished, now: now)
-            // The encodings that its recipients were sent before can end.
-            carryOut()
+            // The encodings that its recipients were sent before can end or pause.
+            change()
         }
         // A track has started only when somebody receives it.
         if let shown, !hasBegun, !recipients.isEmpty {
@@ -310,6 +312,7 @@ package actor VideoSendStream {
     /// machine.
     package nonisolated func setCodecs(_ codecs: [VideoCodec]?) {
         post { stream in
+            guard codecs != stream.choice.wanted else { return }
             stream.choice = CodecChoice(codecs)
             stream.nextChoice = .zero
             stream.change()
@@ -325,14 +328,16 @@ package actor VideoSendStream {
     private func chooseCodecs() {
         let now = Self.now
         guard now >= nextChoice else { return }
-        nextChoice = now + Self.choiceInterval
         let statistics = encodings.values.map(\.encoder.statistics)
+        // Encodings for slow routes can be smaller.
+        let sent = statistics.compactMap(\.size).max { $0.area < $1.area }
+        guard let size = sent ?? (given.track?.source as? any CaptureSource)?.captureFormat.size else { return }
+        nextChoice = now + Self.choiceInterval
         let rates = group.senders.values.compactMap { $0.state.isIdle ? nil : $0.state.rate }
         choice.update(
-            bitrate: min(rates.max() ?? group.wanted.bitrate, group.wanted.bitrate),
-            size: statistics.lazy.compactMap(\.size).first ?? group.wanted.maximumSize,
-            isTooSlow: statistics.contains { $0.qualityLimitationReason == .cpu }, isRecorded: recorder != nil, now: now
-        )
+            bitrate: min(rates.max() ?? group.wanted.bitrate, group.wanted.bitrate), maximum: group.wanted.bitrate,
+            size: size, isTooSlow: statistics.contains { $0.qualityLimitationReason == .cpu },
+            isRecorded: recorder != nil, now: now)
         group.setCodecs(choice.order, now: now)
     }
 

@@ -120,14 +120,13 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
 
     /// Charges the bits of a frame, and learns from them. Changes and a refinement had the bits in the expected ratio.
     private func account(for byteCount: Int, of step: Step) {
-        let parts = [step.change, step.refinement?.content].compactMap { $0 }.filter { $0.activity > 0 }
-        let expected = parts.map { control.bits($0, at: step.quantizer) }
-        let ratio = Double(byteCount * 8) / max(expected.reduce(0, +), 1)
-        let changeShare =
-            step.refinement == nil ? 1 : parts.count > 1 ? expected[0] / max(expected.reduce(0, +), 1) : 0
-        ledger.spend(byteCount: byteCount, changeShare: step.change == nil ? 0 : changeShare)
-        for (part, bits) in zip(parts, expected) {
-            control.record(Int(bits * ratio), for: part, quantizer: step.quantizer)
+        let change = step.change.map { control.bits($0, at: step.quantizer) } ?? 0
+        let refinement = step.refinement.map { control.bits($0.content, at: step.quantizer) } ?? 0
+        let changeShare = step.change == nil ? 0 : step.refinement == nil ? 1 : change / max(change + refinement, 1)
+        ledger.spend(byteCount: byteCount, changeShare: changeShare)
+        let ratio = Double(byteCount * 8) / max(change + refinement, 1)
+        for (part, bits) in [(step.change, change), (step.refinement?.content, refinement)] where bits > 0 {
+            if let part { control.record(Int(bits * ratio), for: part, quantizer: step.quantizer) }
         }
     }
 

@@ -21,7 +21,7 @@ final class H264FrameCoder: FrameCoder {
 
     init(size: PixelSize, hint: ContentHint) throws(VideoCodingError) {
         coder = try H264Coder(.init(size: size, hint: hint))
-        decoder = try H264Decoder()
+        decoder = try H264Decoder(largestSize: PixelSize(width: 8704, height: 8704))
     }
 
     func reconfigure(size: PixelSize, hint: ContentHint) throws(VideoCodingError) -> Bool {

@@ -42,7 +42,7 @@ final class EncoderInput: VideoSink {
         mailbox.take { state in
             let hasTurn =
                 state.slot == nil || state.thread == pthread_self() || !isShown(in: state)
-                || CaptureClock.now >= deadline
+                || state.cadence.isPaused || CaptureClock.now >= deadline
             return hasTurn ? .done(()) : .wait(until: deadline)
         }
     }

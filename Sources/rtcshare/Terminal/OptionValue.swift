@@ -48,7 +48,7 @@ enum OptionValue {
 
     /// Parses the name of a video codec.
     @Sendable static func codec(_ text: String) throws -> String {
-        guard text != automaticCodec else { return text }
+        guard text.lowercased() != automaticCodec else { return automaticCodec }
         do {
             return try VideoCodec.available(preferring: [text])[0].name
         } catch {

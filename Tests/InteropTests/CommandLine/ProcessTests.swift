@@ -100,8 +100,8 @@ struct ProcessTests {
         let lines = outcome.standardOutput.split(separator: "\n").map { $0.split(separator: " ") }
         #expect(
             lines.map { $0.first ?? "" } == [
-                "rtcshare", "libvpx", "libpng", "libopus", "libsndfile", "libsamplerate", "OpenSSL", "libsrtp2",
-                "libpulse", "libpipewire",
+                "rtcshare", "libvpx", "libpng", "libaom", "dav1d", "OpenH264", "libopus", "libsndfile",
+                "libsamplerate", "OpenSSL", "libsrtp2", "libpulse", "libpipewire",
             ])
         #expect(lines.first?.last.map(String.init) == RTCShareVersion.current)
         for line in lines {

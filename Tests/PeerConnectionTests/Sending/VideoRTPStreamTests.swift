@@ -100,6 +100,14 @@ import Testing
         #expect(stream.queuedRetransmissions == (hasRTX ? 2 : 1))
     }
 
+    @Test("Only frames that are retransmitted in another stream, with other sequence numbers, have corrections")
+    func protectedFrames() throws {
+        let frame = Self.frame(isKeyFrame: true, quarterTurns: 0)
+        #expect(try Self.stream(hasRTX: true).canBeProtected(frame))
+        // In the same stream, the packet in RED and its retransmission would differ (RFC 3711 §9.1).
+        #expect(try !Self.stream(hasRTX: false).canBeProtected(frame))
+    }
+
     @Test("An FEC packet for full-size packets fits into the IPv6 payload of every path")
     func correctionSize() throws {
         var map = HeaderExtensionMap()

@@ -12,10 +12,12 @@ import Testing
     private static let size = PixelSize(width: 1920, height: 1080)
 
     private func update(
-        _ choice: inout CodecChoice, kilobits: Int, isTooSlow: Bool = false, isRecorded: Bool = false, at seconds: Int
+        _ choice: inout CodecChoice, kilobits: Int, maximum: Int? = nil, isTooSlow: Bool = false,
+        isRecorded: Bool = false, at seconds: Int
     ) {
         choice.update(
-            bitrate: .kilobitsPerSecond(kilobits), size: Self.size, isTooSlow: isTooSlow, isRecorded: isRecorded,
+            bitrate: .kilobitsPerSecond(kilobits), maximum: .kilobitsPerSecond(maximum ?? kilobits), size: Self.size,
+            isTooSlow: isTooSlow, isRecorded: isRecorded,
             now: .seconds(seconds))
     }
 
@@ -25,12 +27,28 @@ import Testing
         #expect(choice.order == [.vp8, .av1])
         update(&choice, kilobits: 2500, at: 0)
         #expect(choice.order == [.av1, .vp8])
-        // A rate near the limit changes nothing.
+        // A rate near the limit changes nothing, and another one does if it lasts.
         update(&choice, kilobits: 4000, at: 1)
         #expect(choice.order == [.av1, .vp8])
-        update(&choice, kilobits: 5000, at: 2)
+        for second in 2...6 {
+            update(&choice, kilobits: 5000, at: second)
+            #expect(choice.order == [.av1, .vp8])
+        }
+        update(&choice, kilobits: 5000, at: 7)
         #expect(choice.order == [.vp8, .av1])
-        update(&choice, kilobits: 4000, at: 3)
+        update(&choice, kilobits: 4000, at: 20)
+        #expect(choice.order == [.vp8, .av1])
+        for second in [21, 22, 23] { update(&choice, kilobits: second == 22 ? 4000 : 1000, at: second) }
+        update(&choice, kilobits: 1000, at: 27)
+        #expect(choice.order == [.vp8, .av1])
+        update(&choice, kilobits: 1000, at: 28)
+        #expect(choice.order == [.av1, .vp8])
+    }
+
+    @Test("The first choice is by the maximum bitrate, since routes begin with less")
+    func start() {
+        var choice = CodecChoice(automaticAmong: [.vp8, .av1])
+        update(&choice, kilobits: 300, maximum: 8000, at: 0)
         #expect(choice.order == [.vp8, .av1])
     }
 
@@ -162,6 +180,29 @@ import Testing
         #expect(ended(&group).isEmpty && group.settings(of: 1, now: .seconds(20)).bitrate > .zero)
         #expect(group.numbers(of: 1, isKeyFrame: false) == [1] && group.numbers(of: 0, isKeyFrame: true) == [1, 2])
         #expect(ended(&group) == [1])
+    }
+
+    @Test("An encoding has the limits of its peers for its codec, and the one with viewers is the main one")
+    func limits() {
+        var group = group([.vp8, .av1])
+        let one = NumberedVideoSender(1)
+        group.add(one, isActive: true)
+        var agreement = Self.agreement([.vp8])
+        if let type = PayloadType(97) {
+            agreement.formats.append(
+                NegotiatedFormat(
+                    VideoCodec.av1.format, payloadType: type, limits: PictureLimits(maximumFramesPerSecond: 10)))
+        }
+        group.negotiated(agreement, of: one, now: .zero)
+        _ = group.numbers(of: 0, isKeyFrame: true)
+        let usual = group.settings(of: 0, now: .zero).framesPerSecond
+        #expect(usual > 10 && group.mainEncoding == 0)
+        group.setCodecs([.av1, .vp8], now: .seconds(1))
+        #expect(group.settings(of: 1, now: .seconds(1)).framesPerSecond == 10)
+        _ = group.numbers(of: 1, isKeyFrame: true)
+        #expect(
+            group.mainEncoding == 1 && group.hasBestQuality(1)
+                && group.settings(of: 0, now: .seconds(2)).bitrate == .zero)
     }
 
     @Test("A description that accepts another codec moves its sender")

@@ -24,7 +24,7 @@ internal import RTCShareWireFormat
     }
 
     nonisolated let role: Role
-    private let print: @Sendable ([String]) -> Void
+    private let tell: @Sendable ([String]) -> Void
     private let events: AsyncStream<Share.Occurrence>.Continuation
     /// Whether the source is sent. Events of other sources are not printed.
     private var isReporting: Bool
@@ -40,9 +40,9 @@ internal import RTCShareWireFormat
 
     nonisolated init(
         _ role: Role, _ events: AsyncStream<Share.Occurrence>.Continuation, isReporting: Bool = false,
-        printing print: @escaping @Sendable ([String]) -> Void = { Terminal.shared.say($0) }
+        printing tell: @escaping @Sendable ([String]) -> Void = { Terminal.shared.say($0) }
     ) {
-        (self.role, self.events, self.isReporting, self.print) = (role, events, isReporting, print)
+        (self.role, self.events, self.isReporting, self.tell) = (role, events, isReporting, tell)
     }
 
     /// Reports the events of a source that is sent from now on.
@@ -53,9 +53,9 @@ internal import RTCShareWireFormat
         if let interruption { report(interruption) }
         let size = source.captureFormat.size
         reportedSize = size
-        if let note = shrinkage(of: size) { print(["The source is \(size). \(note)"]) }
+        if let note = shrinkage(of: size) { tell(["The source is \(size). \(note)"]) }
         if let broadcast = source as? BroadcastSource {
-            print(["Waiting for the capturing process at \(broadcast.endpoint)."])
+            tell(["Waiting for the capturing process at \(broadcast.endpoint)."])
         }
     }
 
@@ -94,13 +94,13 @@ internal import RTCShareWireFormat
     nonisolated func captureSizeDidChange(to size: PixelSize) { post { $0.sizeDidChange(to: size) } }
 
     nonisolated func broadcastDidStart(transport: BroadcastTransport) {
-        post { $0.print(["The capturing process is connected over \(transport.rawValue)."]) }
+        post { $0.tell(["The capturing process is connected over \(transport.rawValue)."]) }
     }
 
     nonisolated func broadcastDidFail(error: BroadcastError) {
         let refusal = Explanation(
             "a capturing process was refused: \(error.reason)", remedy: error.explanation.remedy)
-        post { $0.print(CommandFailure(.notPermitted, refusal).lines(after: "Warning: ")) }
+        post { $0.tell(CommandFailure(.notPermitted, refusal).lines(after: "Warning: ")) }
     }
 
     private nonisolated func post(_ body: @escaping @Sendable @SharingActor (SourceObserver) -> Void) {
@@ -134,7 +134,7 @@ internal import RTCShareWireFormat
     }
 
     /// Prints a line if the source is sent.
-    private func say(_ text: String) { if isReporting { print([text]) } }
+    private func say(_ text: String) { if isReporting { tell([text]) } }
 
     private func sizeDidChange(to size: PixelSize) {
         guard case .content = role else { return }
