@@ -73,8 +73,8 @@ import Testing
         expect(choice, "VP8", .processor, instead: "AV1", at: 8, retry: .seconds(25))
         expect(choice, "VP8", .processor, instead: "AV1", at: 34, retry: .zero)
         choice.update(
-            bitrate: .kilobitsPerSecond(1000), size: PixelSize(width: 3840, height: 2160), isTooSlow: false,
-            isRecorded: false, now: .seconds(40))
+            bitrate: .kilobitsPerSecond(1000), maximum: .kilobitsPerSecond(1000),
+            size: PixelSize(width: 3840, height: 2160), isTooSlow: false, isRecorded: false, now: .seconds(40))
         expect(choice, "VP8", .size, instead: "AV1")
         expect(CodecChoice(automaticAmong: [.vp8]), "VP8", .only)
         expect(CodecChoice([.av1, .vp8]), "AV1", .chosen)
