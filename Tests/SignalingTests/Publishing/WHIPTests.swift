@@ -222,7 +222,7 @@ struct WHIPTests {
             Issue.record("\(String(describing: error))")
             return
         }
-        // Retransmissions and corrections are no codecs that a server could allow.
+        // A server allows codecs, not retransmissions or corrections.
         #expect(offered.first == "VP8" && offered.allSatisfy { !["RTX", "RED", "ULPFEC"].contains($0.uppercased()) })
         #expect(error.description.contains("which is offered in VP8"))
         #expect(endpoint.retryPolicy(after: error) == .permanent)
