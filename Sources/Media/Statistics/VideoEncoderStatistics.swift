@@ -9,8 +9,8 @@ package struct VideoEncoderStatistics: Encodable, Sendable, Hashable {
     package var framesEncoded = 0
     /// The part of `framesEncoded` that is key frames.
     package var keyFramesEncoded = 0
-    /// The part of `framesEncoded` that this library encoded itself, without a library: small changes and motion. W3C does
-    /// not define it.
+    /// The part of `framesEncoded` that was encoded without the codec's library: small changes and motion. W3C does not
+    /// define it.
     package var partialUpdatesEncoded = 0
     /// The number of times that the decoded video of viewers differed from the expected one, until a key frame. W3C
     /// does not define it.

@@ -33,13 +33,11 @@ struct CodecChoice {
     let wanted: [VideoCodec]?
     /// The codecs that are available, the quickest first.
     private let codecs: [VideoCodec]
-    /// Whether the owner has not chosen.
-    private let isAutomatic: Bool
     private(set) var reason: CodecDecision.Reason
     private var rest = Self.firstRest
     private var restsUntil = Duration.zero
     private var hasDecided = false
-    /// The time of a change by the bitrate, unless the bitrate is as before until then; nil for no change.
+    /// The time at which the order changes if the bitrate still suggests it then; nil if it does not suggest a change.
     private var changesAt: Duration?
     private var reasonOfRest = CodecDecision.Reason.processor
     /// The number of coarse frames of scrolling content since the last update.
@@ -56,12 +54,13 @@ struct CodecChoice {
     }
 
     private init(_ codecs: [VideoCodec], wanted: [VideoCodec]?) {
-        let isAutomatic = wanted == nil
         self.wanted = wanted
-        self.codecs = isAutomatic ? codecs.sorted { $0.relativeEffort < $1.relativeEffort } : codecs
-        self.isAutomatic = isAutomatic && codecs.count > 1
-        reason = isAutomatic ? codecs.count > 1 ? .quickest : .only : .chosen
+        self.codecs = wanted == nil ? codecs.sorted { $0.relativeEffort < $1.relativeEffort } : codecs
+        reason = wanted != nil ? .chosen : codecs.count > 1 ? .quickest : .only
     }
+
+    /// Whether the choice can change by itself.
+    private var isAutomatic: Bool { wanted == nil && codecs.count > 1 }
 
     /// Whether the codec with the smallest frames comes first.
     var prefersSmallest: Bool { reason == .sharpest }

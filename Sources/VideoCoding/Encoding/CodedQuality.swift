@@ -37,13 +37,6 @@ struct CodedQuality {
         return map
     }
 
-    /// Returns the maximum coarseness of the macroblocks that are not in a map.
-    func coarsest(outside map: MacroblockMap) -> Int {
-        var result: UInt8 = 0
-        for (index, level) in levels.enumerated() where map.cells[index] == 0 { result = max(result, level) }
-        return Int(result)
-    }
-
     /// Returns the macroblocks that are coarser than this.
     func coarser(than coarseness: Int) -> MacroblockMap {
         var map = none

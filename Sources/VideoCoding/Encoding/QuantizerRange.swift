@@ -10,7 +10,7 @@ struct QuantizerRange: Sendable {
     let finestChange: Int
     /// The quantizers with which unchanged content becomes finer, one after the other.
     let passes: [Int]
-    /// Whether a new page takes several times as long as a delta frame.
+    /// Whether a new page is coded as a key frame, because a delta frame of it takes several times as long.
     var codesPagesAsKeyFrames = false
 
     /// The coarsest quantizer.

@@ -37,7 +37,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     private static var pageBitsTime: Duration { .milliseconds(200) }
     /// The fraction of the frame from which new content can be a key frame.
     private static var pageShare: Double { 0.5 }
-    /// The first pass without large changes: the coarser ones before it would only cost bits.
+    /// The first pass that is tried without large changes: the coarser ones before it would only cost bits.
     private static var restingPass: Int { 2 }
     /// The fraction of the bits of large changes that makes the rest finer, if that is coarse.
     private static var reserve: Double { 0.4 }
