@@ -106,10 +106,11 @@ static const char *explain(av1_encoder *encoder, aom_codec_err_t error) {
     return encoder->problem;
 }
 
-// libaom's fastest speed (AOME_SET_CPUUSED), and the fastest one that does not skip blocks of screens whose source is as
-// good as that of the last frame, however fine the quantizer (`set_zeromv_skip_based_on_source_sad` in speed_features.c).
-#define FASTEST_SPEED 10
-#define REFINING_SPEED 9
+// The speed of libaom (AOME_SET_CPUUSED) for each effort: its fastest one; the fastest one that codes blocks whose source is
+// as good as that of the last frame (`set_zeromv_skip_based_on_source_sad` in speed_features.c); and the fastest one that
+// tries palettes wherever they are worth it. Otherwise a delta frame of a new page of plain text is 2.5 times as large, and
+// never exact.
+static const int speeds[] = {[AV1_QUICK] = 10, [AV1_REFINING] = 9, [AV1_THOROUGH] = 7};
 
 // The values that need the fewest bits and the least time for pages of text, of those at which both were measured. Most
 // tools for natural images cost time and gain nothing at this speed.
@@ -117,7 +118,7 @@ static aom_codec_err_t set_controls(av1_encoder *encoder, const av1_encoder_sett
     const struct {
         int control, value;
     } controls[] = {
-        {AOME_SET_CPUUSED, FASTEST_SPEED},
+        {AOME_SET_CPUUSED, speeds[AV1_QUICK]},
         {AV1E_SET_TUNE_CONTENT, settings->is_screen ? AOM_CONTENT_SCREEN : AOM_CONTENT_DEFAULT},
         {AV1E_SET_ENABLE_PALETTE, settings->is_screen},
         {AV1E_SET_ENABLE_INTRABC, 0},
@@ -197,7 +198,7 @@ av1_encoder *av1_encoder_open(const av1_encoder_settings *settings, char *proble
     config->rc_buf_sz = 1000;
     if (!error) error = aom_codec_enc_init_ver(&encoder->context, codec, config, 0, AOM_ENCODER_ABI_VERSION);
     if (!error) error = set_controls(encoder, settings);
-    encoder->speed = FASTEST_SPEED;
+    encoder->speed = speeds[AV1_QUICK];
     if (!error) return encoder;
     snprintf(problem, size, "%s", explain(encoder, error));
     av1_encoder_close(encoder);
@@ -220,7 +221,7 @@ static unsigned usable_quantizer(const av1_encoder *encoder, unsigned quantizer,
 }
 
 const char *av1_encoder_encode(
-    av1_encoder *encoder, const av1_encoder_source *source, uint32_t quantizer, bool as_key, bool refines,
+    av1_encoder *encoder, const av1_encoder_source *source, uint32_t quantizer, bool as_key, av1_effort effort,
     av1_encoder_frame *frame) {
     *frame = (av1_encoder_frame){0};
     aom_codec_enc_cfg_t *config = &encoder->config;
@@ -230,7 +231,7 @@ const char *av1_encoder_encode(
         const aom_codec_err_t error = aom_codec_enc_config_set(&encoder->context, config);
         if (error) return explain(encoder, error);
     }
-    const int speed = refines ? REFINING_SPEED : FASTEST_SPEED;
+    const int speed = speeds[effort];
     if (speed != encoder->speed) {
         const aom_codec_err_t error = set(encoder, AOME_SET_CPUUSED, speed);
         if (error) return explain(encoder, error);

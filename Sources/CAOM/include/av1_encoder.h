@@ -24,6 +24,15 @@ typedef struct {
     int32_t luma_stride, blue_stride, red_stride;
 } av1_encoder_source;
 
+// How much time a frame is worth.
+typedef enum {
+    AV1_QUICK,
+    // Blocks that differ little from the last frame are coded, too.
+    AV1_REFINING,
+    // Palettes are tried wherever they can save bits, in up to twice the time.
+    AV1_THOROUGH,
+} av1_effort;
+
 typedef struct {
     // A temporal unit (AV1 §7.5), until the next call. Null if the encoder dropped the frame.
     const uint8_t *_Nullable bytes;
@@ -43,8 +52,7 @@ void av1_encoder_close(av1_encoder *_Nonnull encoder);
 // Encodes a frame with a quantizer of 1 to 63. Returns null, or the reason why that failed; an encoder that failed can
 // only be closed.
 //
-// With `refines`, blocks that differ little from the last frame are coded, too.
 // The quantizer is raised where libaom would end the process: see `usable_quantizer`.
 const char *_Nullable av1_encoder_encode(
     av1_encoder *_Nonnull encoder, const av1_encoder_source *_Nonnull source, uint32_t quantizer, bool as_key,
-    bool refines, av1_encoder_frame *_Nonnull frame);
+    av1_effort effort, av1_encoder_frame *_Nonnull frame);

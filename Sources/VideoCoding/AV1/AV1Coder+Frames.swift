@@ -12,7 +12,7 @@ extension AV1Coder: FrameCoder {
             weights: QuantizerRange.interpolated([
                 (0, 4), (1, 4), (2, 3.2), (10, 1.9), (20, 1.16), (30, 1), (40, 0.86), (50, 0.71), (55, 0.6), (57, 0.54),
                 (60, 0.43), (63, 0.3),
-            ]), usualComplexity: 11, pageRatio: 2),
+            ]), usualComplexity: 11, pageRatio: 2, palettes: 0.15),
         coarseness: QuantizerRange.interpolated([
             (0, 0), (1, 0), (2, 1), (10, 5), (30, 15), (43, 29), (53, 60), (60, 95), (62, 106), (63, 127),
         ]).map { Int($0.rounded()) },
@@ -35,9 +35,9 @@ extension AV1Coder: FrameCoder {
     }
 
     func encode(
-        replacing shown: I420Picture, quantizer: Int, asKeyFrame: Bool, refines: Bool
+        replacing shown: I420Picture, quantizer: Int, asKeyFrame: Bool, effort: FrameEffort
     ) throws(VideoCodingError) -> CodedFrame? {
-        try encode(shown, quantizer: quantizer, asKeyFrame: asKeyFrame, refines: refines, shown: shown.samples).map {
+        try encode(shown, quantizer: quantizer, asKeyFrame: asKeyFrame, effort: effort, shown: shown.samples).map {
             CodedFrame(data: $0.data, isKeyFrame: $0.isKeyFrame, quantizer: $0.quantizer)
         }
     }

@@ -66,10 +66,10 @@ package final class AV1Coder {
     /// - Parameters:
     ///   - quantizer: One of ``quantizers``. 1 becomes 2 in a key frame and the 17 frames after it, since libaom would
     ///     end the process.
-    ///   - refines: Whether content that is almost the same as in the last frame is coded, too.
+    ///   - effort: The effort for the frame.
     ///   - shown: Receives the image that decoders show. It can be that of the picture.
     package func encode(
-        _ picture: any PixelPlanes, quantizer: Int, asKeyFrame: Bool = false, refines: Bool = false,
+        _ picture: any PixelPlanes, quantizer: Int, asKeyFrame: Bool = false, effort: FrameEffort = .quick,
         shown: I420Samples? = nil
     ) throws(VideoCodingError) -> Frame? {
         guard picture.size == configuration.size, picture.format == .i420 else {
@@ -80,7 +80,7 @@ package final class AV1Coder {
         }
         let encoder = try takeEncoder()
         let frame = try encoder.encode(
-            picture, quantizer: quantizer, asKeyFrame: asKeyFrame, refines: refines, shown: shown)
+            picture, quantizer: quantizer, asKeyFrame: asKeyFrame, effort: effort, shown: shown)
         self.encoder = encoder
         return frame
     }
@@ -130,14 +130,14 @@ private final class AV1EncoderHandle {
     }
 
     func encode(
-        _ picture: any PixelPlanes, quantizer: Int, asKeyFrame: Bool, refines: Bool, shown: I420Samples?
+        _ picture: any PixelPlanes, quantizer: Int, asKeyFrame: Bool, effort: FrameEffort, shown: I420Samples?
     ) throws(VideoCodingError) -> AV1Coder.Frame? {
         var frame = av1_encoder_frame()
         let failure = try picture.withPlanePointers { (planes) throws(VideoCodingError) -> String? in
             var source = av1_encoder_source(
                 luma: planes.first.first, blue: planes.second.first, red: planes.third.first,
                 luma_stride: planes.first.stride, blue_stride: planes.second.stride, red_stride: planes.third.stride)
-            return av1_encoder_encode(encoder, &source, UInt32(quantizer), asKeyFrame, refines, &frame).map {
+            return av1_encoder_encode(encoder, &source, UInt32(quantizer), asKeyFrame, effort.level, &frame).map {
                 String(cString: $0)
             }
         }
@@ -165,5 +165,15 @@ private final class AV1EncoderHandle {
     private func withoutDelimiter(_ unit: UnsafeBufferPointer<UInt8>) throws(VideoCodingError) -> [UInt8] {
         let first = try unit.span.header { bytes throws(RTPError) in try OpenBitstreamUnit.next(in: bytes, at: 0) }
         return Array(unit[(first?.kind == .temporalDelimiter ? first?.bytes.upperBound ?? 0 : 0)...])
+    }
+}
+
+extension FrameEffort {
+    fileprivate var level: av1_effort {
+        switch self {
+        case .quick: AV1_QUICK
+        case .refining: AV1_REFINING
+        case .thorough: AV1_THOROUGH
+        }
     }
 }

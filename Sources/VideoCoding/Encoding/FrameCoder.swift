@@ -15,10 +15,8 @@ protocol FrameCoder: AnyObject {
     func reconfigure(size: PixelSize, hint: ContentHint) throws(VideoCodingError) -> Bool
 
     /// Encodes a frame, and replaces it with the image that decoders show; nil if the library drops it.
-    ///
-    /// - Parameter refines: Whether parts become finer that are almost the same as in the last frame.
     func encode(
-        replacing shown: I420Picture, quantizer: Int, asKeyFrame: Bool, refines: Bool
+        replacing shown: I420Picture, quantizer: Int, asKeyFrame: Bool, effort: FrameEffort
     ) throws(VideoCodingError) -> CodedFrame?
 }
 
@@ -28,4 +26,14 @@ struct CodedFrame {
     let isKeyFrame: Bool
     /// The quantizer on the codec's scale.
     let quantizer: Int
+}
+
+/// The time that a frame is worth.
+package enum FrameEffort: CaseIterable, Sendable {
+    /// As little as possible.
+    case quick
+    /// As much as it takes to make parts finer that are almost the same as in the last frame.
+    case refining
+    /// As much as saves bits of flat content.
+    case thorough
 }

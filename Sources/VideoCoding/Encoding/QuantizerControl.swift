@@ -2,7 +2,7 @@ internal import Glibc
 
 /// Chooses the quantizer of a frame, so that it takes the available bits.
 ///
-///     bits ≈ complexity · activity · weight of the quantizer        (activity: ``PictureActivity``)
+///     bits ≈ complexity · (natural · weight of the quantizer + flat · weight of palettes)        (``PictureActivity``)
 ///
 /// In measurements, the complexity of text, videos and blurred pages hardly depends on the quantizer. So the estimate
 /// for a first frame is good without a trial, and later ones are learned from earlier frames. libvpx's own control uses
@@ -19,8 +19,14 @@ struct QuantizerControl {
         let usualComplexity: Double
         /// The ratio of the assumed complexity of a first new page to that of a key frame.
         var pageRatio = 1.0
+        /// The relative size of macroblocks with few colors, at any quantizer; nil for a codec without palettes.
+        var palettes: Double?
         /// The ratios of the least and of the largest complexity to the usual one.
         static let deviations = 4.0 / 15...4.0
+
+        func size(of activity: PictureActivity, at quantizer: Int) -> Double {
+            activity.natural * weights[quantizer] + activity.flat * (palettes ?? weights[quantizer])
+        }
     }
 
     /// The minimum ratio of a frame's complexity to the previous one: suddenly simple content, such as an image that
@@ -34,6 +40,8 @@ struct QuantizerControl {
     private static let leastShare = 0.3
     /// The maximum ratio of the sizes that content has with the quantizers of two frames in a sequence.
     private static let largestImprovement = 1.6
+    /// The ratio of the sizes at two quantizers from which the coarser one is worth its loss.
+    private static let leastSaving = 1.15
     /// The number of steps by which a frame that is coded again becomes finer.
     private static let refinement = 6
 
@@ -53,8 +61,7 @@ struct QuantizerControl {
         }
 
         let kind: Kind
-        /// The ``PictureActivity`` of the content.
-        let activity: Double
+        let activity: PictureActivity
     }
 
     private let scale: Scale
@@ -73,14 +80,16 @@ struct QuantizerControl {
         return max(share + (credit - share) * Self.saving, share * Self.leastShare)
     }
 
-    /// Returns the quantizer at which the frame takes about `bits`.
+    /// Returns the quantizer at which the frame takes about `bits`, or with palettes hardly more than at the coarsest one.
     func quantizer(for picture: Picture, bits: Double, in limits: ClosedRange<Int>) -> Int {
-        limits.first { self.bits(picture, at: $0) <= bits } ?? limits.upperBound
+        let least = scale.palettes == nil ? 0 : self.bits(picture, at: limits.upperBound) * Self.leastSaving
+        let most = max(bits, least)
+        return limits.first { self.bits(picture, at: $0) <= most } ?? limits.upperBound
     }
 
     /// Returns the bits of the frame at a quantizer.
     func bits(_ picture: Picture, at quantizer: Int) -> Double {
-        complexity(of: picture.kind) * picture.activity * scale.weights[quantizer]
+        complexity(of: picture.kind) * scale.size(of: picture.activity, at: quantizer)
     }
 
     /// Returns the next finer quantizer for a frame that was coded with this one and has not changed since.
@@ -101,7 +110,7 @@ struct QuantizerControl {
 
     /// Records the bits of a frame.
     mutating func record(_ bits: Int, for picture: Picture, quantizer: Int) {
-        let expected = picture.activity * scale.weights[quantizer]
+        let expected = scale.size(of: picture.activity, at: quantizer)
         guard expected > 0 else { return }
         let known = complexity(of: picture.kind)
         let change = pow(Double(bits) / expected / known, picture.kind == .following ? Self.weightOfOne : 0.5)

@@ -45,6 +45,10 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     private static var queueTime: Duration { .milliseconds(50) }
     /// The maximum size of a small change, as a fraction of a frame's part of the bitrate.
     private static var smallShare: Double { 0.5 }
+    /// The maximum number of macroblocks that are not worth more time.
+    private static var few: Int { 16 }
+    /// The minimum size of a delta frame, relative to that of a key frame that replaces it.
+    private static var keyFrameWorth: Double { 1.5 }
     /// The bits of a macroblock that becomes finer, as a fraction of those of a new one.
     private static var refinementShare: Double { 0.6 }
     private static var range: QuantizerRange { Coder.range }
@@ -68,6 +72,12 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         /// The unchanged content that becomes finer in a pass; nil if there is none.
         var refinement: Refinement?
 
+        /// A key frame tries palettes anyway, and a letter costs as few bits without them.
+        var effort: FrameEffort {
+            let isThorough = !isKeyFrame && change?.activity.isMostlyFlat == true && map.count > ScreenEncoder.few
+            return isThorough ? .thorough : refinement == nil ? .quick : .refining
+        }
+
         typealias Refinement = (pass: Int, map: MacroblockMap, content: QuantizerControl.Picture)
 
         mutating func refine(_ part: Refinement?) {
@@ -85,7 +95,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         ledger = order.ledger
         let scrolls = order.hint == .motion ? nil : try input.findScrolls(by: &scrollSearch, order.settings.heuristics)
         newShare = input.newShare(after: scrolls)
-        let step =
+        var step =
             if asKeyFrame || keyFrameIsDue {
                 try keyFrame(of: picture, order: order)
             } else if input.changed.isEmpty {
@@ -95,9 +105,11 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
             }
         // After a failure, what viewers have is unknown.
         keyFrameIsDue = true
-        try draw(picture, in: step.map)
-        let coded = try coder.encode(
-            replacing: shown, quantizer: step.quantizer, asKeyFrame: step.isKeyFrame, refines: step.refinement != nil)
+        var coded = try code(step, of: picture)
+        if let size = coded?.data.count, let smaller = try keyFrame(of: picture, insteadOf: step, size, order: order) {
+            step = smaller
+            coded = try code(step, of: picture)
+        }
         guard let coded else { return ([], .dropped) }
         keyFrameIsDue = false
         if step.change != nil { lastChangeAt = timestamp }
@@ -116,6 +128,12 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         frame.becomesFinest = true
         frame.isScroll = scrolls != nil
         return ([], .encoded(frame))
+    }
+
+    private func code(_ step: Step, of picture: StandingPicture) throws(VideoCodingError) -> CodedFrame? {
+        try draw(picture, in: step.map)
+        return try coder.encode(
+            replacing: shown, quantizer: step.quantizer, asKeyFrame: step.isKeyFrame, effort: step.effort)
     }
 
     /// Charges the bits of a frame, and learns from them. Changes and a refinement had the bits in the expected ratio.
@@ -182,10 +200,23 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     private func keyFrame(of picture: StandingPicture, order: EncodingOrder) throws(VideoCodingError) -> Step {
         var map = MacroblockMap(size: picture.size)
         map.insertAll()
-        let content = QuantizerControl.Picture(kind: .keyFrame, activity: try PictureActivity.sum(of: picture))
+        let content = QuantizerControl.Picture(kind: .keyFrame, activity: try activity(of: picture))
         let quantizer = control.quantizer(
             for: content, bits: ledger.pageBits, in: Self.range.finestKeyFrame...Self.coarsest(order))
         return Step(map: map, quantizer: quantizer, change: content, isKeyFrame: true, isLarge: true)
+    }
+
+    /// Returns the step for a key frame to replace a delta frame of this many bytes, if it would be much smaller: libaom
+    /// tries no palettes where the old text predicts a little of the new one.
+    private func keyFrame(
+        of picture: StandingPicture, insteadOf step: Step, _ byteCount: Int, order: EncodingOrder
+    ) throws(VideoCodingError) -> Step? {
+        let bits = Double(byteCount * 8)
+        guard !step.isKeyFrame, step.change?.activity.isMostlyFlat == true else { return nil }
+        guard ledger.duration(of: bits) > BitLedger.slack else { return nil }
+        let keyFrame = try keyFrame(of: picture, order: order)
+        guard let content = keyFrame.change else { return nil }
+        return control.bits(content, at: keyFrame.quantizer) * Self.keyFrameWorth < bits ? keyFrame : nil
     }
 
     /// Returns the step for changes: as fine as the ledger allows, with coarse macroblocks for the bits that they leave.
@@ -195,12 +226,14 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     ) throws(VideoCodingError) -> Step {
         // What moved is predicted.
         let new = scrolls.map { MacroblockMap(size: picture.size, cells: $0.remaining) } ?? changed
-        let activity = try PictureActivity.sum(of: picture, in: new)
+        let activity = try activity(of: picture, in: new)
         let share = ledger.bits(in: .seconds(1 / order.framesPerSecond))
         let isLarge =
             control.bits(.init(kind: .following, activity: activity), at: Self.range.finestKeyFrame) > share
         let isNewPage = isLarge && Self.isPause(since: lastLargeChangeAt, now: timestamp)
-        if isNewPage, Self.range.codesPagesAsKeyFrames, new.share > Self.pageShare {
+        // A key frame of a page of plain text takes half the bits.
+        let savesByKeyFrame = activity.isMostlyFlat || isNewPage && Self.range.codesPagesAsKeyFrames
+        if savesByKeyFrame, new.share > Self.pageShare {
             return try keyFrame(of: picture, order: order)
         }
         let content = QuantizerControl.Picture(kind: isNewPage ? .page : .following, activity: activity)
@@ -211,7 +244,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
             isNewPage || Self.isPause(since: lastChangeAt, now: timestamp)
             ? Self.range.finestChange : control.slightlyFiner(than: lastQuantizer, notBelow: Self.range.finestChange)
         // Small changes are as fine as the rest becomes. Changes that moved become finer, too, which costs bits.
-        let all = scrolls == nil ? activity : try PictureActivity.sum(of: picture, in: changed)
+        let all = scrolls == nil ? activity : try self.activity(of: picture, in: changed)
         let moved = QuantizerControl.Picture(
             kind: content.kind, activity: activity + (all - activity) * Self.refinementShare)
         let isSmall =
@@ -255,8 +288,9 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         of next: (pass: Int, map: MacroblockMap), in picture: StandingPicture, bits: Double, quantizer: Int
     ) throws(VideoCodingError) -> Step.Refinement? {
         guard bits > 0 else { return nil }
-        var content = QuantizerControl.Picture(kind: .refinement(pass: next.pass), activity: 0)
+        var content = QuantizerControl.Picture(kind: .refinement(pass: next.pass), activity: PictureActivity())
         var map = MacroblockMap(size: picture.size)
+        // What is predicted well is not coded as palettes.
         try PictureActivity.forEach(of: picture, in: next.map) { index, value in
             let larger = QuantizerControl.Picture(kind: content.kind, activity: content.activity + value)
             guard control.bits(larger, at: quantizer) <= bits || map.isEmpty else { return false }
@@ -266,6 +300,14 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         }
         return map.isEmpty ? nil : (next.pass, map, content)
     }
+
+    private func activity(
+        of picture: StandingPicture, in map: MacroblockMap? = nil
+    ) throws(VideoCodingError) -> PictureActivity {
+        try PictureActivity.sum(of: picture, in: map, hasPalettes: Self.hasPalettes)
+    }
+
+    private static var hasPalettes: Bool { range.scale.palettes != nil }
 
     /// Returns the coarsest quantizer.
     private static func coarsest(_ order: EncodingOrder) -> Int {

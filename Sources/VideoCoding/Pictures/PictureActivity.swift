@@ -3,26 +3,51 @@ internal import RTCShareMedia
 
 /// The amount of content in a frame. The encoded size at one quantizer is about proportional to it, for text, video or
 /// a blurred page.
-enum PictureActivity {
+///
+/// The value of a macroblock is the root mean square of the differences between a luma pixel and its neighbors to the
+/// right and below.
+struct PictureActivity: Sendable, Equatable {
+    /// The sum of the macroblocks with more colors than a palette has, or of all.
+    private(set) var natural = 0.0
+    /// The sum of the macroblocks that a palette can hold, where these are told apart.
+    private(set) var flat = 0.0
+
+    /// Whether palettes can hold most of the content.
+    var isMostlyFlat: Bool { flat > natural }
+
+    /// The maximum number of colors of a palette (AV1 §3, PALETTE_COLORS).
+    private static let mostColors = 8
     /// The step between the evaluated rows of a macroblock: every fourth row is sufficient, in a quarter of the time.
     private static let step = 4
 
+    static func + (one: Self, other: Self) -> Self {
+        Self(natural: one.natural + other.natural, flat: one.flat + other.flat)
+    }
+
+    static func - (one: Self, other: Self) -> Self {
+        Self(natural: one.natural - other.natural, flat: one.flat - other.flat)
+    }
+
+    static func * (one: Self, factor: Double) -> Self { Self(natural: one.natural * factor, flat: one.flat * factor) }
+
     /// Returns the sum of the macroblocks' values (of `map`; nil for all).
+    ///
+    /// - Parameter hasPalettes: Whether macroblocks with few colors are told apart.
     static func sum(
-        of picture: any PixelPlanes, in map: MacroblockMap? = nil
-    ) throws(VideoCodingError) -> Double {
-        var total = 0.0
-        try forEach(of: picture, in: map) { _, activity in
-            total += activity
+        of picture: any PixelPlanes, in map: MacroblockMap? = nil, hasPalettes: Bool = false
+    ) throws(VideoCodingError) -> Self {
+        var total = Self()
+        try forEach(of: picture, in: map, hasPalettes: hasPalettes) { _, activity in
+            total = total + activity
             return true
         }
         return total
     }
 
-    /// Calls `body` with the index and the value of each macroblock (of `map`; nil for all), until it returns false. The
-    /// value is the root mean square of the differences between a luma pixel and its neighbors to the right and below.
+    /// Calls `body` with the index and the value of each macroblock (of `map`; nil for all), until it returns false.
     static func forEach(
-        of picture: any PixelPlanes, in map: MacroblockMap?, _ body: (_ index: Int, _ activity: Double) -> Bool
+        of picture: any PixelPlanes, in map: MacroblockMap?, hasPalettes: Bool = false,
+        _ body: (_ index: Int, _ activity: Self) -> Bool
     ) throws(VideoCodingError) {
         let size = picture.size
         let columns = (size.width + 15) / 16
@@ -40,7 +65,8 @@ enum PictureActivity {
                         distance(place, place + 1, stride, width: right, height: height)
                         + distance(place, place + stride, stride, width: width, height: below)
                     let activity = (Double(squares) / Double(width * height * 2 / step + 1)).squareRoot()
-                    guard body(index, activity) else { return }
+                    let isFlat = hasPalettes && isFlat(place, stride, width: width, height: height)
+                    guard body(index, isFlat ? Self(flat: activity) : Self(natural: activity)) else { return }
                 }
             }
         }
@@ -52,5 +78,21 @@ enum PictureActivity {
         guard width > 0, height > 0 else { return 0 }
         let spread = Int32(stride * step)
         return ComputeSumSquareErrorPlane(one, spread, other, spread, Int32(width), Int32((height + step - 1) / step))
+    }
+
+    /// Whether a macroblock has at most as many colors as a palette.
+    private static func isFlat(_ place: UnsafePointer<UInt8>, _ stride: Int, width: Int, height: Int) -> Bool {
+        var colors = SIMD8<UInt8>(repeating: place[0])
+        var count = 1
+        for row in Swift.stride(from: 0, to: height, by: step) {
+            for column in 0..<width {
+                let color = place[row * stride + column]
+                guard !any(colors .== color) else { continue }
+                guard count < mostColors else { return false }
+                colors[count] = color
+                count += 1
+            }
+        }
+        return true
     }
 }

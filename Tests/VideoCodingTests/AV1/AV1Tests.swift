@@ -38,7 +38,8 @@ struct AV1Tests {
                 let (quantizer, wantsKey) = (Int.random(in: 1...63, using: &numbers), index == 5)
                 let source = picture.i420
                 let frame = try #require(
-                    try sizeCoder.encode(source, quantizer: quantizer, asKeyFrame: wantsKey))
+                    try sizeCoder.encode(
+                        source, quantizer: quantizer, asKeyFrame: wantsKey, effort: .random(using: &numbers)))
                 #expect(frame.isKeyFrame == (index == 0 || wantsKey))
                 let shown = try #require(try decoder.decode(frame.data))
                 #expect(shown.size == size && decoder.lastQuantizer == frame.quantizer)
@@ -89,6 +90,20 @@ struct AV1Tests {
         }
     }
 
+    @Test("Thoroughly, text on an empty page is coded as palettes: smaller, and almost exact")
+    func palettes() throws {
+        let empty = TextPicture(size: size, luma: Array(repeating: 235, count: size.area)).i420
+        let text = TextPicture(size: size).i420
+        let results = try [FrameEffort.quick, .thorough].map { effort in
+            let (coder, decoder) = (try AV1Coder(.init(size: size)), try AV1Decoder())
+            _ = try decoder.decode(try #require(try coder.encode(empty, quantizer: 20)).data)
+            let frame = try #require(try coder.encode(text, quantizer: 20, effort: effort))
+            let shown = try #require(try decoder.decode(frame.data))
+            return (frame.data.count, try StructuralSimilarity.peakSignalToNoiseRatio(shown, text))
+        }
+        #expect(results[1].0 * 3 < results[0].0 * 2 && results[1].1 > results[0].1 + 3, "\(results)")
+    }
+
     @Test("A finer quantizer refines an unchanged frame")
     func refinement() throws {
         let picture = scrolling(1)[0]
@@ -118,7 +133,10 @@ struct AV1Tests {
             // Long enough without a key frame for the finest.
             let wantsKey = index < 30 && Int.random(in: 0..<10, using: &numbers) == 0
             let quantizer = Int.random(in: 0..<4, using: &numbers) == 0 ? Int.random(in: 1...63, using: &numbers) : 1
-            let frame = try #require(try coder.encode(picture.i420, quantizer: quantizer, asKeyFrame: wantsKey))
+            let frame = try #require(
+                try coder.encode(
+                    picture.i420, quantizer: quantizer, asKeyFrame: wantsKey,
+                    effort: .random(using: &numbers)))
             framesSinceKey = frame.isKeyFrame ? 0 : framesSinceKey + 1
             #expect(frame.quantizer >= (framesSinceKey < 18 ? 8 : 4))
             if quantizer == 1 { #expect(frame.quantizer == (framesSinceKey < 18 ? 8 : 4)) }
@@ -206,5 +224,11 @@ struct AV1Tests {
 extension ContentHint {
     static func random(using numbers: inout SeededNumbers) -> ContentHint {
         allCases.randomElement(using: &numbers) ?? .detail
+    }
+}
+
+extension FrameEffort {
+    fileprivate static func random(using numbers: inout SeededNumbers) -> Self {
+        allCases[Int.random(in: allCases.indices, using: &numbers)]
     }
 }

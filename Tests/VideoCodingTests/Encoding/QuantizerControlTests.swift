@@ -7,7 +7,7 @@ import RTCShareWireFormat
 
 @Suite struct QuantizerControlTests {
     private static let share = 100_000.0
-    private static let picture = QuantizerControl.Picture(kind: .following, activity: 20_000)
+    private static let picture = QuantizerControl.Picture(kind: .following, activity: .init(natural: 20_000))
 
     @Test("Fewer bits give a coarser quantizer within the limits")
     func order() {
@@ -68,19 +68,47 @@ import RTCShareWireFormat
         #expect(time > 0.12 || frame.quantizer == 4 || frame.isUnfinished)
     }
 
+    @Test("Content that a coarser quantizer makes hardly smaller is fine, however few bits there are")
+    func palettes() {
+        let control = QuantizerControl(.init(weights: [4, 2, 1, 0.5], usualComplexity: 10, palettes: 0.2))
+        let (flat, natural) = (PictureActivity(flat: 1000), PictureActivity(natural: 1000))
+        for bits in [0.0, 1999, 2000, 1_000_000] {
+            #expect(control.quantizer(for: .init(kind: .page, activity: flat), bits: bits, in: 0...3) == 0)
+        }
+        for (bits, quantizer) in [(0.0, 3), (9999, 3), (10_000, 2), (1_000_000, 0)] {
+            #expect(control.quantizer(for: .init(kind: .page, activity: natural), bits: bits, in: 0...3) == quantizer)
+        }
+    }
+
+    @Test("Macroblocks with at most eight colors are flat where palettes are told apart", arguments: 1...20)
+    func flat(colors: Int) throws {
+        let picture = PixelBuffer(size: PixelSize(width: 16, height: 16), format: .i420) { planes, strides in
+            for row in 0..<16 {
+                for column in 0..<16 { planes[0][row * strides[0] + column] = UInt8((row + column) % colors * 9) }
+            }
+        }
+        let (told, all) = (
+            try PictureActivity.sum(of: picture, hasPalettes: true), try PictureActivity.sum(of: picture)
+        )
+        #expect(all.flat == 0 && told == (colors <= 8 ? PictureActivity(flat: all.natural) : all))
+        #expect(told.isMostlyFlat == (2...8).contains(colors))
+    }
+
     @Test("The activities of the parts add up to the whole, and a uniform frame has none")
     func activity() throws {
         let size = PixelSize(width: 100, height: 70)
         let text = TextPicture(size: size, seed: 3).i420
-        let all = try PictureActivity.sum(of: text)
+        let all = try PictureActivity.sum(of: text).natural
         var (one, other) = (MacroblockMap(size: size), MacroblockMap(size: size))
         for index in one.cells.indices { index.isMultiple(of: 3) ? one.insert(index) : other.insert(index) }
-        let (first, second) = (try PictureActivity.sum(of: text, in: one), try PictureActivity.sum(of: text, in: other))
+        let (first, second) = (
+            try PictureActivity.sum(of: text, in: one).natural, try PictureActivity.sum(of: text, in: other).natural
+        )
         #expect(all > 0 && first > 0 && abs(first + second - all) < 0.001)
-        #expect(try PictureActivity.sum(of: text, in: MacroblockMap(size: size)) == 0)
+        #expect(try PictureActivity.sum(of: text, in: MacroblockMap(size: size)) == PictureActivity())
         let flat = PixelBuffer(size: size, format: .i420) { planes, _ in
             for plane in planes { plane.initializeMemory(as: UInt8.self, repeating: 90) }
         }
-        #expect(try PictureActivity.sum(of: flat) == 0)
+        #expect(try PictureActivity.sum(of: flat) == PictureActivity())
     }
 }

@@ -49,6 +49,30 @@ struct ScreenEncoderTests {
         #expect(share.seconds.dropFirst().allSatisfy { $0.frames == 30 && $0.keyFrames == 0 }, "\(share.seconds)")
     }
 
+    @Test("Another page of plain text is almost exact at once in AV1", .enabled(if: CodecLibraries.hasAV1))
+    func nextPage() throws {
+        let pages = [3, 4].map { TextPicture(size: Self.size, seed: $0).i420 }
+        var share = try share(.av1) { pages[$0 < 60 ? 0 : 1] }
+        try share.run(to: 3, bitsPerSecond: Self.bitsPerSecond)
+        let next = try #require(share.frames.first { $0.time >= .seconds(2) })
+        #expect(next.similarity > 0.999 && next.arrival - next.time < .milliseconds(500), "\(next)")
+    }
+
+    @Test("A delta frame of plain text that is larger than a key frame becomes one", .enabled(if: CodecLibraries.hasAV1))
+    func smallerKeyFrame() throws {
+        let (text, other) = (TextPicture(size: Self.size, seed: 3), TextPicture(size: Self.size, seed: 4))
+        // Less than half of the frame, where the old text predicts a little of the new one.
+        let height = Self.size.height * 2 / 5
+        let mixed = TextPicture(
+            size: Self.size,
+            luma: Array(other.luma.prefix(Self.size.width * height) + text.luma.dropFirst(Self.size.width * height)))
+        let pages = [text.i420, mixed.i420]
+        var share = try share(.av1) { pages[$0 < 60 ? 0 : 1] }
+        try share.run(to: 3, bitsPerSecond: Self.bitsPerSecond)
+        let (first, next) = (share.frames[0], try #require(share.frames.first { $0.time >= .seconds(2) }))
+        #expect(next.byteCount < first.byteCount * 3 / 2 && next.similarity > 0.999, "\(first), \(next)")
+    }
+
     @Test("A page becomes fine although something small changes with each frame", arguments: codecs)
     func spinner(_ codec: VideoCodec) throws {
         let text = TextPicture(size: Self.size, seed: 5)

@@ -143,7 +143,7 @@ struct LibraryCoder {
         _ picture: any PixelPlanes, _ ledger: BitLedger
     ) throws(VideoCodingError) -> (picture: any PixelPlanes, content: QuantizerControl.Picture) {
         var result = picture
-        var content = QuantizerControl.Picture(kind: .blurred, activity: 0)
+        var content = QuantizerControl.Picture(kind: .blurred, activity: PictureActivity())
         for factor in [4, 8, 16] {
             let size = PixelSize(width: picture.size.width / factor, height: picture.size.height / factor)
             guard size.width >= 2, size.height >= 2 else { break }
