@@ -8,7 +8,7 @@ internal import RTCShareWireFormat
 ///     quickest ──────────────────────────────────────────────────────────────────────▶ smallest
 ///              ◀──────────────────────────────────────────────────────────────────────
 ///                it carries many bits; or for a while that doubles each time, the machine is too slow, or text scrolls
-///                so fast that it is coarse: the quickest codec can move it
+///                so fast that it is coarse or late: the quickest codec can move it
 ///
 /// The codec with the smallest frames takes the most time for them. If the route carries much, the time for a page is
 /// longer than what it saves on the way, so that the page arrives later.
@@ -21,10 +21,11 @@ struct CodecChoice {
     private static let hysteresis = 1.3
     /// The maximum number of pixels, above which a page takes longer than a second in that codec.
     private static let largestArea = 4_000_000
-    /// The coarseness of 127 from which scrolling text is hard to read, and the number of such frames between updates
-    /// that leads to the quickest codec.
+    /// The coarseness of 127 from which scrolling text is hard to read, the time at the bitrate from which a frame of it is
+    /// late, and the number of such frames between updates that leads to the quickest codec.
     private static let coarse = 95
-    private static let mostCoarseScrolls = 8
+    private static let late = Duration.milliseconds(150)
+    private static let mostPoorScrolls = 3
     /// The time for which the quickest codec is used instead, at first and at most.
     private static let firstRest = Duration.seconds(30)
     private static let longestRest = Duration.seconds(600)
@@ -40,8 +41,9 @@ struct CodecChoice {
     /// The time at which the order changes if the bitrate still suggests it then; nil if it does not suggest a change.
     private var changesAt: Duration?
     private var reasonOfRest = CodecDecision.Reason.processor
-    /// The number of coarse frames of scrolling content since the last update.
-    private var coarseScrolls = 0
+    /// The number of coarse or late frames of scrolling content since the last update.
+    private var poorScrolls = 0
+    private var bitrate = DataRate.zero
 
     /// Creates the choice of the owner, or an automatic one for nil.
     init(_ wanted: [VideoCodec]?) {
@@ -83,8 +85,9 @@ struct CodecChoice {
 
     /// Counts an encoded frame.
     mutating func count(_ frame: EncodedVideoFrame) {
-        guard prefersSmallest, frame.isScroll, frame.coarseness > Self.coarse else { return }
-        if frame.format === order.first?.format { coarseScrolls += 1 }
+        guard prefersSmallest, frame.isScroll, frame.format === order.first?.format else { return }
+        let time = Double(frame.data.count * 8) / Double(max(bitrate.bitsPerSecond, 1))
+        if frame.coarseness > Self.coarse || time > Self.late / .seconds(1) { poorScrolls += 1 }
     }
 
     /// Updates the choice with the bitrate of the video, its size, and whether the machine is too slow for it. A recorded
@@ -95,13 +98,14 @@ struct CodecChoice {
         bitrate: DataRate, maximum: DataRate, size: PixelSize, isTooSlow: Bool, isRecorded: Bool, now: Duration
     ) {
         guard isAutomatic, size.area > 0, bitrate > .zero else { return }
-        let scrollsCoarsely = coarseScrolls >= Self.mostCoarseScrolls
-        coarseScrolls = 0
+        let scrollsPoorly = poorScrolls >= Self.mostPoorScrolls
+        poorScrolls = 0
+        self.bitrate = bitrate
         guard !isRecorded else { return reason = .recording }
-        if isTooSlow || scrollsCoarsely, prefersSmallest {
+        if isTooSlow || scrollsPoorly, prefersSmallest {
             restsUntil = now + rest
             rest = min(rest * 2, Self.longestRest)
-            reasonOfRest = scrollsCoarsely ? .scrolling : .processor
+            reasonOfRest = scrollsPoorly ? .scrolling : .processor
         }
         let next: CodecDecision.Reason =
             if now < restsUntil { reasonOfRest } else if size.area > Self.largestArea { .size } else {

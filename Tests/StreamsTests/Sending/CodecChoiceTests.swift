@@ -99,13 +99,13 @@ import Testing
         #expect(rests == [30, 60, 120, 240, 480, 600, 600, 600])
     }
 
-    @Test("Text that scrolls so fast that it is coarse has the quickest codec for some time")
+    @Test("Text that scrolls so fast that it is coarse or late has the quickest codec for some time")
     func scrolling() {
         var choice = CodecChoice(automaticAmong: [.vp8, .av1])
         update(&choice, kilobits: 1000, at: 0)
-        func frame(isScroll: Bool, coarseness: Int) -> EncodedVideoFrame {
+        func frame(isScroll: Bool, coarseness: Int, byteCount: Int = 10_000) -> EncodedVideoFrame {
             var frame = EncodedVideoFrame(
-                data: [0], format: .av1, isKeyFrame: false, size: Self.size, timestamp: .zero, coarseness: coarseness)
+                data: Array(repeating: 0, count: byteCount), format: .av1, isKeyFrame: false, size: Self.size, timestamp: .zero, coarseness: coarseness)
             frame.isScroll = isScroll
             return frame
         }
@@ -119,6 +119,9 @@ import Testing
         #expect(choice.order == [.vp8, .av1] && choice.reason == .scrolling)
         update(&choice, kilobits: 1000, at: 33)
         #expect(choice.prefersSmallest)
+        for _ in 0..<3 { choice.count(frame(isScroll: true, coarseness: 20, byteCount: 20_000)) }
+        update(&choice, kilobits: 1000, at: 34)
+        #expect(choice.reason == .scrolling)
     }
 
     @Test("A recorded video, and a choice of the owner, have one order")
