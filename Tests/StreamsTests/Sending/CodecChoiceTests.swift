@@ -105,7 +105,8 @@ import Testing
         update(&choice, kilobits: 1000, at: 0)
         func frame(isScroll: Bool, coarseness: Int, byteCount: Int = 10_000) -> EncodedVideoFrame {
             var frame = EncodedVideoFrame(
-                data: Array(repeating: 0, count: byteCount), format: .av1, isKeyFrame: false, size: Self.size, timestamp: .zero, coarseness: coarseness)
+                data: Array(repeating: 0, count: byteCount), format: .av1, isKeyFrame: false, size: Self.size,
+                timestamp: .zero, coarseness: coarseness)
             frame.isScroll = isScroll
             return frame
         }

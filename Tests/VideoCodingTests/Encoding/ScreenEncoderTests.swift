@@ -58,7 +58,7 @@ struct ScreenEncoderTests {
         #expect(next.similarity > 0.999 && next.arrival - next.time < .milliseconds(500), "\(next)")
     }
 
-    @Test("A delta frame of plain text that is larger than a key frame becomes one", .enabled(if: CodecLibraries.hasAV1))
+    @Test("A delta frame of text that is larger than a key frame becomes one", .enabled(if: CodecLibraries.hasAV1))
     func smallerKeyFrame() throws {
         let (text, other) = (TextPicture(size: Self.size, seed: 3), TextPicture(size: Self.size, seed: 4))
         // Less than half of the frame, where the old text predicts a little of the new one.
