@@ -80,6 +80,12 @@ struct av1_encoder {
     aom_codec_enc_cfg_t config;
     aom_codec_pts_t time;
     int speed;
+    // The slot of the last frame. The other one of two holds a frame that was kept.
+    unsigned slot;
+    // Whether both slots hold the last frame, in the same memory.
+    bool shares_memory;
+    // Whether the last frame was replaced by one whose probabilities are not those that libaom has.
+    bool has_other_reference;
     // The number of frames since the last key frame, that one excluded.
     unsigned frames_since_key;
     char problem[256];
@@ -220,9 +226,42 @@ static unsigned usable_quantizer(const av1_encoder *encoder, unsigned quantizer,
     return quantizer < finest ? finest : quantizer > 63 ? 63 : quantizer;
 }
 
+// The places of reference frames in a configuration of them.
+enum { LAST = 0, GOLDEN = 3 };
+
+static aom_image_t *wrap(const av1_encoder *encoder, aom_image_t *image, const av1_encoder_source *source) {
+    // libaom only reads it; the structure is shared with the decoder, which writes.
+    if (!aom_img_wrap(
+            image, AOM_IMG_FMT_I420, encoder->config.g_w, encoder->config.g_h, 1, (uint8_t *)source->luma))
+        return NULL;
+    image->planes[AOM_PLANE_U] = (uint8_t *)source->blue;
+    image->planes[AOM_PLANE_V] = (uint8_t *)source->red;
+    image->stride[AOM_PLANE_Y] = source->luma_stride;
+    image->stride[AOM_PLANE_U] = source->blue_stride;
+    image->stride[AOM_PLANE_V] = source->red_stride;
+    return image;
+}
+
+const char *av1_encoder_replace_reference(av1_encoder *encoder, const av1_encoder_source *source) {
+    av1_ref_frame_t reference = {.idx = (int)encoder->slot};
+    if (!wrap(encoder, &reference.img, source)) return "it takes no frame of this size";
+    // libaom's own frames have whole units of 8 by 8 pixels, and it asserts that this one has the same size.
+    reference.img.w = (encoder->config.g_w + 7) & ~7u;
+    reference.img.h = (encoder->config.g_h + 7) & ~7u;
+    const aom_codec_err_t error = aom_codec_control_of_library(&encoder->context, AV1_SET_REFERENCE, &reference);
+    if (error) return explain(encoder, error);
+    encoder->has_other_reference = true;
+    return NULL;
+}
+
+av1_encoder_reference av1_encoder_last_reference(const av1_encoder *encoder) {
+    const uint8_t slots = encoder->shares_memory ? 0xFF : (uint8_t)(1u << encoder->slot);
+    return (av1_encoder_reference){.slot = encoder->slot, .slots = slots};
+}
+
 const char *av1_encoder_encode(
-    av1_encoder *encoder, const av1_encoder_source *source, uint32_t quantizer, bool as_key, av1_effort effort,
-    av1_encoder_frame *frame) {
+    av1_encoder *encoder, const av1_encoder_source *source, uint32_t quantizer, bool as_key, bool keeps_last,
+    av1_effort effort, av1_encoder_frame *frame) {
     *frame = (av1_encoder_frame){0};
     aom_codec_enc_cfg_t *config = &encoder->config;
     quantizer = usable_quantizer(encoder, quantizer, as_key || !encoder->time);
@@ -238,17 +277,25 @@ const char *av1_encoder_encode(
         encoder->speed = speed;
     }
     aom_image_t image;
-    // The encoder only reads its input; the structure is shared with the decoder, which writes.
-    if (!aom_img_wrap(&image, AOM_IMG_FMT_I420, config->g_w, config->g_h, 1, (uint8_t *)source->luma))
-        return "it takes no frame of this size";
-    image.planes[AOM_PLANE_U] = (uint8_t *)source->blue;
-    image.planes[AOM_PLANE_V] = (uint8_t *)source->red;
-    image.stride[AOM_PLANE_Y] = source->luma_stride;
-    image.stride[AOM_PLANE_U] = source->blue_stride;
-    image.stride[AOM_PLANE_V] = source->red_stride;
-    const aom_codec_err_t error = aom_codec_encode(
-        &encoder->context, &image, encoder->time, TICKS_PER_FRAME, as_key ? AOM_EFLAG_FORCE_KF : 0);
+    if (!wrap(encoder, &image, source)) return "it takes no frame of this size";
+    // Two reference frames in known slots: a frame that is not libaom's can replace the last one.
+    const unsigned other = 1 - encoder->slot, target = keeps_last ? other : encoder->slot;
+    aom_svc_ref_frame_config_t references = {{0}};
+    for (size_t i = 0; i < sizeof references.ref_idx / sizeof *references.ref_idx; i++)
+        references.ref_idx[i] = (int)encoder->slot;
+    references.reference[LAST] = references.reference[GOLDEN] = references.refresh[target] = 1;
+    references.ref_idx[GOLDEN] = (int)other;
+    aom_codec_err_t error =
+        aom_codec_control_of_library(&encoder->context, AV1E_SET_SVC_REF_FRAME_CONFIG, &references);
     if (error) return explain(encoder, error);
+    aom_enc_frame_flags_t flags = 0;
+    if (as_key)
+        flags = AOM_EFLAG_FORCE_KF;
+    else if (encoder->has_other_reference)
+        flags = AOM_EFLAG_SET_PRIMARY_REF_NONE;
+    error = aom_codec_encode(&encoder->context, &image, encoder->time, TICKS_PER_FRAME, flags);
+    if (error) return explain(encoder, error);
+    encoder->has_other_reference = false;
     encoder->time += TICKS_PER_FRAME;
     aom_codec_iter_t iterator = NULL;
     for (const aom_codec_cx_pkt_t *packet; (packet = aom_codec_get_cx_data(&encoder->context, &iterator));) {
@@ -258,6 +305,8 @@ const char *av1_encoder_encode(
         frame->is_key = packet->data.frame.flags & AOM_FRAME_IS_KEY;
     }
     if (!frame->bytes) return NULL;
+    if (!frame->is_key) encoder->slot = target;
+    encoder->shares_memory = frame->is_key;
     encoder->frames_since_key = frame->is_key ? 0 : encoder->frames_since_key + 1;
     aom_image_t shown;
     if (aom_codec_control_of_library(&encoder->context, AV1_GET_NEW_FRAME_IMAGE, &shown)) return "it shows no frame";

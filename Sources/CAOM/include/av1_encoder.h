@@ -52,7 +52,22 @@ void av1_encoder_close(av1_encoder *_Nonnull encoder);
 // Encodes a frame with a quantizer of 1 to 63. Returns null, or the reason why that failed; an encoder that failed can
 // only be closed.
 //
+// With `keeps_last`, the last frame remains a reference frame beside this one until the next such call or key frame.
 // The quantizer is raised where libaom would end the process: see `usable_quantizer`.
 const char *_Nullable av1_encoder_encode(
     av1_encoder *_Nonnull encoder, const av1_encoder_source *_Nonnull source, uint32_t quantizer, bool as_key,
-    av1_effort effort, av1_encoder_frame *_Nonnull frame);
+    bool keeps_last, av1_effort effort, av1_encoder_frame *_Nonnull frame);
+
+typedef struct {
+    // The slot of the last frame.
+    uint32_t slot;
+    // The slots that a frame must refresh that replaces it, one bit for each.
+    uint8_t slots;
+} av1_encoder_reference;
+
+av1_encoder_reference av1_encoder_last_reference(const av1_encoder *_Nonnull encoder);
+
+// Replaces the last frame, as decoders do with a frame that is not libaom's. The planes must have memory for whole units of
+// 8 by 8 pixels. Returns null, or the reason why that failed; an encoder that failed can only be closed.
+const char *_Nullable av1_encoder_replace_reference(
+    av1_encoder *_Nonnull encoder, const av1_encoder_source *_Nonnull source);

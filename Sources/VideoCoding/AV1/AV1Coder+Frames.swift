@@ -4,6 +4,7 @@ internal import RTCShareRTP
 
 extension AV1Coder: FrameCoder {
     static var format: any VideoPayloadFormat { .av1 }
+    static var keepsFrames: Bool { true }
 
     /// The quantizers of libaom's configuration, with the sizes of a page of text relative to that at 30. libaom skips
     /// smaller steps than those between the passes.
@@ -35,9 +36,9 @@ extension AV1Coder: FrameCoder {
     }
 
     func encode(
-        replacing shown: I420Picture, quantizer: Int, asKeyFrame: Bool, effort: FrameEffort
+        replacing shown: I420Picture, quantizer: Int, asKeyFrame: Bool, keepsLast: Bool, effort: FrameEffort
     ) throws(VideoCodingError) -> CodedFrame? {
-        try encode(shown, quantizer: quantizer, asKeyFrame: asKeyFrame, effort: effort, shown: shown.samples).map {
+        try encode(shown, quantizer: quantizer, asKeyFrame: asKeyFrame, keepsLast: keepsLast, effort: effort, shown: shown.samples).map {
             CodedFrame(data: $0.data, isKeyFrame: $0.isKeyFrame, quantizer: $0.quantizer)
         }
     }

@@ -66,10 +66,12 @@ package final class AV1Coder {
     /// - Parameters:
     ///   - quantizer: One of ``quantizers``. 1 becomes 2 in a key frame and the 17 frames after it, since libaom would
     ///     end the process.
+    ///   - keepsLast: Whether the last frame can be predicted from for some time, as that before a menu.
     ///   - effort: The effort for the frame.
     ///   - shown: Receives the image that decoders show. It can be that of the picture.
     package func encode(
-        _ picture: any PixelPlanes, quantizer: Int, asKeyFrame: Bool = false, effort: FrameEffort = .quick,
+        _ picture: any PixelPlanes, quantizer: Int, asKeyFrame: Bool = false, keepsLast: Bool = false,
+        effort: FrameEffort = .quick,
         shown: I420Samples? = nil
     ) throws(VideoCodingError) -> Frame? {
         guard picture.size == configuration.size, picture.format == .i420 else {
@@ -80,9 +82,20 @@ package final class AV1Coder {
         }
         let encoder = try takeEncoder()
         let frame = try encoder.encode(
-            picture, quantizer: quantizer, asKeyFrame: asKeyFrame, effort: effort, shown: shown)
+            picture, quantizer: quantizer, asKeyFrame: asKeyFrame, keepsLast: keepsLast, effort: effort,
+            shown: shown)
         self.encoder = encoder
         return frame
+    }
+
+    /// Moves a part of the image that decoders show, by a frame of vectors before the next one, unless that is a key
+    /// frame. Returns the bytes of that frame; nil, without a change, if there is none.
+    func move(_ scroll: Scroll, in shown: I420Picture) throws(VideoCodingError) -> Int? {
+        guard let encoder, scroll.size == configuration.size, shown.size == scroll.size else { return nil }
+        self.encoder = nil
+        let byteCount = try encoder.move(scroll, in: shown)
+        self.encoder = encoder
+        return byteCount
     }
 
     /// Returns the encoder, which is used again only if it succeeds.
@@ -111,6 +124,11 @@ extension AV1Coder.Configuration {
 /// The owner of a libaom encoder.
 private final class AV1EncoderHandle {
     private let encoder: OpaquePointer
+    /// The sequence header of the last key frame; nil before the first.
+    private var sequence: AV1SequenceHeader?
+    /// The frames of vectors before the next frame.
+    private var scrolls: [UInt8] = []
+    private var mover = PictureMover()
 
     init(_ configuration: AV1Coder.Configuration) throws(VideoCodingError) {
         var settings = av1_encoder_settings(
@@ -130,23 +148,49 @@ private final class AV1EncoderHandle {
     }
 
     func encode(
-        _ picture: any PixelPlanes, quantizer: Int, asKeyFrame: Bool, effort: FrameEffort, shown: I420Samples?
+        _ picture: any PixelPlanes, quantizer: Int, asKeyFrame: Bool, keepsLast: Bool, effort: FrameEffort,
+        shown: I420Samples?
     ) throws(VideoCodingError) -> AV1Coder.Frame? {
         var frame = av1_encoder_frame()
         let failure = try picture.withPlanePointers { (planes) throws(VideoCodingError) -> String? in
             var source = av1_encoder_source(
                 luma: planes.first.first, blue: planes.second.first, red: planes.third.first,
                 luma_stride: planes.first.stride, blue_stride: planes.second.stride, red_stride: planes.third.stride)
-            return av1_encoder_encode(encoder, &source, UInt32(quantizer), asKeyFrame, effort.level, &frame).map {
+            return av1_encoder_encode(encoder, &source, UInt32(quantizer), asKeyFrame, keepsLast, effort.level, &frame).map {
                 String(cString: $0)
             }
         }
         if let failure { throw .codecFailed(library: "libaom", operation: "encoding", reason: failure) }
         guard let bytes = frame.bytes else { return nil }
         if let shown { try copy(frame.shown, of: picture.size, to: shown) }
+        let unit = try withoutDelimiter(UnsafeBufferPointer(start: bytes, count: frame.count))
+        if frame.is_key {
+            sequence = try unit.span.header { bytes throws(RTPError) in
+                try OpenBitstreamUnit.next(in: bytes, at: 0).map { (unit) throws(RTPError) in
+                    try AV1SequenceHeader(bytes, unit)
+                }
+            }
+            scrolls = []
+        }
+        defer { scrolls = [] }
         return AV1Coder.Frame(
-            data: try withoutDelimiter(UnsafeBufferPointer(start: bytes, count: frame.count)), isKeyFrame: frame.is_key,
-            quantizer: Int(frame.quantizer_index))
+            data: scrolls + unit, isKeyFrame: frame.is_key, quantizer: Int(frame.quantizer_index))
+    }
+
+    func move(_ scroll: Scroll, in shown: I420Picture) throws(VideoCodingError) -> Int? {
+        let last = av1_encoder_last_reference(encoder)
+        let reference = AV1ScrollFrame.Reference(slot: Int(last.slot), slots: last.slots)
+        guard let sequence, let data = AV1ScrollFrame.data(scroll, of: reference, in: sequence) else { return nil }
+        let image = shown.samples
+        mover.move(image, by: scroll)
+        var source = av1_encoder_source(
+            luma: image.luma, blue: image.blue, red: image.red, luma_stride: Int32(clamping: image.lumaStride),
+            blue_stride: Int32(clamping: image.chromaStride), red_stride: Int32(clamping: image.chromaStride))
+        if let failure = av1_encoder_replace_reference(encoder, &source) {
+            throw .codecFailed(library: "libaom", operation: "moving", reason: String(cString: failure))
+        }
+        scrolls += data
+        return data.count
     }
 
     private func copy(

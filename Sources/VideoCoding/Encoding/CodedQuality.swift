@@ -55,17 +55,9 @@ struct CodedQuality {
 
     /// Moves the quality with a scroll. A moved macroblock is as coarse as the coarsest one at its source.
     mutating func move(_ scroll: Scroll) {
-        let (columns, rows) = scroll.extent
         levelsBefore.removeAll(keepingCapacity: true)
         levelsBefore.append(contentsOf: levels)
-        for index in levels.indices where scroll.moved[index] != 0 {
-            let (y, x) = (index / columns * 16 + scroll.rows, index % columns * 16 + scroll.columns)
-            let (top, left) = (min(max(y >> 4, 0), rows - 1), min(max(x >> 4, 0), columns - 1))
-            let (bottom, right) = (max(min((y + 15) >> 4, rows - 1), top), max(min((x + 15) >> 4, columns - 1), left))
-            levels[index] = max(
-                levelsBefore[top * columns + left], levelsBefore[bottom * columns + left],
-                levelsBefore[top * columns + right], levelsBefore[bottom * columns + right])
-        }
+        scroll.moveLargest(&levels, from: levelsBefore)
         coarsest = Int(levels.max() ?? 0)
     }
 

@@ -9,15 +9,30 @@ protocol FrameCoder: AnyObject {
     /// The quantizers and their uses.
     static var range: QuantizerRange { get }
 
+    /// Whether it can keep a frame to predict from.
+    static var keepsFrames: Bool { get }
+
     init(size: PixelSize, hint: ContentHint) throws(VideoCodingError)
 
     /// Changes the size and the hint. The next frame is a key frame if this changes anything, which is returned.
     func reconfigure(size: PixelSize, hint: ContentHint) throws(VideoCodingError) -> Bool
 
     /// Encodes a frame, and replaces it with the image that decoders show; nil if the library drops it.
+    ///
+    /// - Parameter keepsLast: Whether the last frame is kept, until the next such call or key frame.
     func encode(
-        replacing shown: I420Picture, quantizer: Int, asKeyFrame: Bool, effort: FrameEffort
+        replacing shown: I420Picture, quantizer: Int, asKeyFrame: Bool, keepsLast: Bool, effort: FrameEffort
     ) throws(VideoCodingError) -> CodedFrame?
+
+    /// Moves a part of the image that decoders show, by vectors that become part of the next frame, unless that is a key
+    /// frame. Returns their number of bytes; nil if it can't.
+    func move(_ scroll: Scroll, in shown: I420Picture) throws(VideoCodingError) -> Int?
+}
+
+extension FrameCoder {
+    static var keepsFrames: Bool { false }
+
+    func move(_ scroll: Scroll, in shown: I420Picture) throws(VideoCodingError) -> Int? { nil }
 }
 
 /// A frame of a ``FrameCoder``.

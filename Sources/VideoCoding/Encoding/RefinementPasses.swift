@@ -44,10 +44,33 @@ struct RefinementPasses {
     mutating func didCode(_ index: Int, coarseness found: Int, tried pass: Int?) {
         let reached = coarseness.count { $0 >= found }
         let new = max(reached, pass.map { max($0 + 1, Int(completed[index])) } ?? 0)
-        counts[Int(completed[index])] -= 1
-        counts[new] += 1
-        completed[index] = UInt8(new)
+        setCompleted(UInt8(new), at: index)
         measured[index] = UInt8(clamping: found)
+    }
+
+    /// Moves the passes with a scroll. A moved macroblock is as coarse as the coarsest one at its source.
+    mutating func move(_ scroll: Scroll) {
+        scroll.moveLargest(&measured, from: measured)
+        // The largest number of passes that are left belongs to the fewest completed ones.
+        let left = completed.map { UInt8(coarseness.count) - $0 }
+        var moved = left
+        scroll.moveLargest(&moved, from: left)
+        for index in moved.indices where moved[index] != left[index] {
+            setCompleted(UInt8(coarseness.count) - moved[index], at: index)
+        }
+    }
+
+    /// Records that the colors of these macroblocks were smeared: they are coded again, from a pass on.
+    mutating func smear(_ macroblocks: [UInt8], to pass: Int) {
+        for index in completed.indices where macroblocks[index] != 0 {
+            setCompleted(min(completed[index], UInt8(pass)), at: index)
+        }
+    }
+
+    private mutating func setCompleted(_ new: UInt8, at index: Int) {
+        counts[Int(completed[index])] -= 1
+        counts[Int(new)] += 1
+        completed[index] = new
     }
 
     /// Records the coarseness of a macroblock that was not coded. It can be coarser than before: libraries predict larger

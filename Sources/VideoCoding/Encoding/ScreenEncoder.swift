@@ -20,6 +20,8 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     private var scrollSearch = ScrollSearch()
     /// The image that viewers have. Macroblocks that are coded next are copied into it.
     private(set) var shown: I420Picture
+    /// The image that the coder keeps; nil if there is none.
+    private var kept: I420Picture?
     private var refinement: RefinementPasses
     /// The macroblocks that the last frame coded. A library can skip them if the next one has the same source there.
     private var drawn: MacroblockMap
@@ -33,6 +35,8 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     private static var refinementTime: Duration { .milliseconds(100) }
     /// The time without large changes after which one is a new page.
     private static var pageTime: Duration { .milliseconds(500) }
+    /// The time without large changes after which a frame is kept: it was not part of motion.
+    private static var keptTime: Duration { .milliseconds(200) }
     /// The maximum size of a new page as time at the bitrate: the next change waits for it, and it becomes finer then.
     private static var pageBitsTime: Duration { .milliseconds(200) }
     /// The fraction of the frame from which new content can be a key frame.
@@ -67,6 +71,8 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         /// The content of the changes; nil at rest.
         var change: QuantizerControl.Picture?
         var isKeyFrame = false
+        /// Whether the last frame can return, since this is the first large change for some time: a menu, for example.
+        var keepsLast = false
         /// Whether the change has more content than a frame's part of the bitrate carries.
         var isLarge = false
         /// The unchanged content that becomes finer in a pass; nil if there is none.
@@ -93,18 +99,23 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         guard let picture = input.picture else { throw .emptyPicture }
         try prepare(for: picture.size, hint: order.hint)
         ledger = order.ledger
-        let scrolls = order.hint == .motion ? nil : try input.findScrolls(by: &scrollSearch, order.settings.heuristics)
+        var scrolls = order.hint == .motion ? nil : try input.findScrolls(by: &scrollSearch, order.settings.heuristics)
+        if scrolls != nil, try returns(picture, in: input.changed) { scrolls = nil }
         newShare = input.newShare(after: scrolls)
-        var step =
-            if asKeyFrame || keyFrameIsDue {
-                try keyFrame(of: picture, order: order)
-            } else if input.changed.isEmpty {
-                try rest(of: picture)
-            } else {
-                try change(of: picture, input.changed, after: scrolls, timestamp: timestamp, order: order)
-            }
+        let needsKeyFrame = asKeyFrame || keyFrameIsDue
         // After a failure, what viewers have is unknown.
         keyFrameIsDue = true
+        let moves = try needsKeyFrame ? nil : move(scrolls)
+        let changed = moves?.rest ?? input.changed
+        var step =
+            if needsKeyFrame {
+                try keyFrame(of: picture, order: order)
+            } else if changed.isEmpty {
+                try rest(of: picture)
+            } else {
+                try change(
+                    of: picture, changed, after: moves == nil ? scrolls : nil, timestamp: timestamp, order: order)
+            }
         var coded = try code(step, of: picture)
         if let size = coded?.data.count, let smaller = try keyFrame(of: picture, insteadOf: step, size, order: order) {
             step = smaller
@@ -112,9 +123,10 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         }
         guard let coded else { return ([], .dropped) }
         keyFrameIsDue = false
-        if step.change != nil { lastChangeAt = timestamp }
+        if step.change != nil || moves != nil { lastChangeAt = timestamp }
         if step.isLarge { lastLargeChangeAt = timestamp }
-        account(for: coded.data.count, of: step)
+        if coded.isKeyFrame { kept = nil }
+        account(for: coded.data.count, with: moves?.byteCount ?? 0, of: step)
         let coarseness = Self.range.coarseness[step.quantizer]
         drawn = step.map
         try recordQuality(of: picture, after: step)
@@ -130,19 +142,49 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         return ([], .encoded(frame))
     }
 
-    private func code(_ step: Step, of picture: StandingPicture) throws(VideoCodingError) -> CodedFrame? {
-        try draw(picture, in: step.map)
-        return try coder.encode(
-            replacing: shown, quantizer: step.quantizer, asKeyFrame: step.isKeyFrame, effort: step.effort)
+    /// Whether most of the changes show what the kept frame has there: a closed menu is no scroll.
+    private func returns(_ picture: StandingPicture, in changed: MacroblockMap) throws(VideoCodingError) -> Bool {
+        guard let kept else { return false }
+        var count = 0
+        try Self.forEachCoarseness(of: kept, as: picture, in: changed) { if $1 <= Coarseness.fine { count += 1 } }
+        return count * 2 > changed.count
     }
 
-    /// Charges the bits of a frame, and learns from them. Changes and a refinement had the bits in the expected ratio.
-    private func account(for byteCount: Int, of step: Step) {
+    private func code(_ step: Step, of picture: StandingPicture) throws(VideoCodingError) -> CodedFrame? {
+        if step.keepsLast {
+            if kept == nil { kept = try I420Picture(size: shown.size) }
+            kept?.copy(from: shown)
+        }
+        try draw(picture, in: step.map)
+        return try coder.encode(
+            replacing: shown, quantizer: step.quantizer, asKeyFrame: step.isKeyFrame, keepsLast: step.keepsLast,
+            effort: step.effort)
+    }
+
+    /// Moves parts of what viewers have. Returns the size of that and the changes that are left; nil if the coder can't.
+    private func move(
+        _ scrolls: ScrollSearch.Finding?
+    ) throws(VideoCodingError) -> (byteCount: Int, rest: MacroblockMap)? {
+        guard let scrolls else { return nil }
+        var byteCount = 0
+        for scroll in scrolls.scrolls {
+            guard let count = try coder.move(scroll, in: shown) else { return nil }
+            byteCount += count
+            refinement.move(scroll)
+        }
+        refinement.smear(scrolls.smeared, to: Self.restingPass)
+        drawn.removeAll()
+        return (byteCount, MacroblockMap(size: shown.size, cells: scrolls.remaining))
+    }
+
+    /// Charges the bits of a frame, of which some are moves, and learns from them. Changes and a refinement had the
+    /// others in the expected ratio.
+    private func account(for byteCount: Int, with moveByteCount: Int, of step: Step) {
         let change = step.change.map { control.bits($0, at: step.quantizer) } ?? 0
         let refinement = step.refinement.map { control.bits($0.content, at: step.quantizer) } ?? 0
         let changeShare = step.change == nil ? 0 : step.refinement == nil ? 1 : change / max(change + refinement, 1)
         ledger.spend(byteCount: byteCount, changeShare: changeShare)
-        let ratio = Double(byteCount * 8) / max(change + refinement, 1)
+        let ratio = Double((byteCount - moveByteCount) * 8) / max(change + refinement, 1)
         for (part, bits) in [(step.change, change), (step.refinement?.content, refinement)] where bits > 0 {
             if let part { control.record(Int(bits * ratio), for: part, quantizer: step.quantizer) }
         }
@@ -151,6 +193,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     private func prepare(for size: PixelSize, hint: ContentHint) throws(VideoCodingError) {
         if size != shown.size {
             shown = try I420Picture(size: size)
+            kept = nil
             drawn = MacroblockMap(size: size)
             refinement = RefinementPasses(Self.range, of: drawn)
         }
@@ -173,23 +216,31 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     /// Records how fine the coded macroblocks are, and those near them. Libraries skip some, in particular those that
     /// moved, and change some that were not to be coded.
     private func recordQuality(of picture: StandingPicture, after step: Step) throws(VideoCodingError) {
-        let checked = step.map.withSurroundings()
+        try Self.forEachCoarseness(of: shown, as: picture, in: step.map.withSurroundings()) { index, found in
+            if step.map.cells[index] == 0 {
+                refinement.didCheck(index, coarseness: found)
+            } else {
+                let pass = step.refinement.flatMap { $0.map.cells[index] != 0 ? $0.pass : nil }
+                refinement.didCode(index, coarseness: found, tried: pass)
+            }
+        }
+    }
+
+    /// Calls `body` with each macroblock of `map`, and its coarseness in an image of the picture.
+    private static func forEachCoarseness(
+        of image: I420Picture, as picture: StandingPicture, in map: MacroblockMap,
+        _ body: (_ index: Int, _ coarseness: Int) -> Void
+    ) throws(VideoCodingError) {
         try picture.withPlanePointers { (source) throws(VideoCodingError) in
-            try shown.withPlanePointers { (shown) throws(VideoCodingError) in
-                for index in checked.cells.indices where checked.cells[index] != 0 {
-                    let (x, y) = (index % checked.columns * 16, index / checked.columns * 16)
+            try image.withPlanePointers { (image) throws(VideoCodingError) in
+                for index in map.cells.indices where map.cells[index] != 0 {
+                    let (x, y) = (index % map.columns * 16, index / map.columns * 16)
                     let (width, height) = (min(16, picture.size.width - x), min(16, picture.size.height - y))
                     let sum = ComputeSumSquareErrorPlane(
                         source.first.first + y * Int(source.first.stride) + x, source.first.stride,
-                        shown.first.first + y * Int(shown.first.stride) + x, shown.first.stride, Int32(width),
+                        image.first.first + y * Int(image.first.stride) + x, image.first.stride, Int32(width),
                         Int32(height))
-                    let found = Coarseness.of(meanSquaredError: Double(sum) / Double(width * height))
-                    if step.map.cells[index] == 0 {
-                        refinement.didCheck(index, coarseness: found)
-                    } else {
-                        let pass = step.refinement.flatMap { $0.map.cells[index] != 0 ? $0.pass : nil }
-                        refinement.didCode(index, coarseness: found, tried: pass)
-                    }
+                    body(index, Coarseness.of(meanSquaredError: Double(sum) / Double(width * height)))
                 }
             }
         }
@@ -230,7 +281,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         let share = ledger.bits(in: .seconds(1 / order.framesPerSecond))
         let isLarge =
             control.bits(.init(kind: .following, activity: activity), at: Self.range.finestKeyFrame) > share
-        let isNewPage = isLarge && Self.isPause(since: lastLargeChangeAt, now: timestamp)
+        let isNewPage = isLarge && Self.isPause(Self.pageTime, since: lastLargeChangeAt, now: timestamp)
         // A key frame of a page of plain text takes half the bits.
         let savesByKeyFrame = activity.isMostlyFlat || isNewPage && Self.range.codesPagesAsKeyFrames
         if savesByKeyFrame, new.share > Self.pageShare {
@@ -241,7 +292,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         let allowance = isNewPage ? min(allowed, ledger.bits(in: Self.pageBitsTime)) : allowed
         let coarsest = Self.coarsest(order)
         let finest =
-            isNewPage || Self.isPause(since: lastChangeAt, now: timestamp)
+            isNewPage || Self.isPause(Self.pageTime, since: lastChangeAt, now: timestamp)
             ? Self.range.finestChange : control.slightlyFiner(than: lastQuantizer, notBelow: Self.range.finestChange)
         // Small changes are as fine as the rest becomes. Changes that moved become finer, too, which costs bits.
         let all = scrolls == nil ? activity : try self.activity(of: picture, in: changed)
@@ -257,6 +308,8 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
             quantizer: control.quantizer(for: content, bits: allowance - reserve, in: min(finest, coarsest)...coarsest),
             change: content)
         step.isLarge = isLarge
+        step.keepsLast =
+            isLarge && Coder.keepsFrames && Self.isPause(Self.keptTime, since: lastLargeChangeAt, now: timestamp)
         guard let next else { return step }
         let pass = Self.range.passes[next.pass]
         if isSmall, control.bits(moved, at: pass) <= share * Self.smallShare {
@@ -269,8 +322,8 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     }
 
     /// Whether the last change is so long ago that the next one is the first of new ones.
-    private static func isPause(since last: Duration?, now: Duration) -> Bool {
-        last.map { now - $0 >= pageTime } ?? true
+    private static func isPause(_ time: Duration, since last: Duration?, now: Duration) -> Bool {
+        last.map { now - $0 >= time } ?? true
     }
 
     /// Returns the step for unchanged content.

@@ -33,7 +33,7 @@ final class H264FrameCoder: FrameCoder {
     }
 
     func encode(
-        replacing shown: I420Picture, quantizer: Int, asKeyFrame: Bool, effort: FrameEffort
+        replacing shown: I420Picture, quantizer: Int, asKeyFrame: Bool, keepsLast: Bool, effort: FrameEffort
     ) throws(VideoCodingError) -> CodedFrame? {
         guard let coded = try coder.encode(shown, quantizer: quantizer, asKeyFrame: asKeyFrame) else { return nil }
         guard let image = try decoder.decode(coded.data) else {

@@ -35,6 +35,11 @@ final class I420Picture: PixelPlanes {
         memory.deallocate()
     }
 
+    /// Copies an image of the same size.
+    func copy(from other: I420Picture) {
+        memory.copyMemory(from: UnsafeRawBufferPointer(other.memory))
+    }
+
     func withPlanes<Result>(_ body: (borrowing PlaneSet) throws -> Result) rethrows -> Result {
         try withExtendedLifetime(self) {
             try body(PlaneSet(planes: readablePlanes, strides: strides))

@@ -37,13 +37,26 @@ struct Scroll: Equatable {
         return first..<max(min(count - (distance + 15) >> 4, count), first)
     }
 
-    /// Whether vectors can express the scroll: the distance is in range, something moves, and all sources are within
-    /// the frame.
-    var isExpressible: Bool {
+    /// Replaces the value of each moved macroblock with the largest one of those at its source.
+    func moveLargest<Value: Comparable>(_ values: inout [Value], from before: [Value]) {
         let (width, height) = extent
-        guard (rows, columns) != (0, 0), max(abs(rows), abs(columns)) <= Self.largestDistance,
-            moved.count == width * height
-        else { return false }
+        for index in moved.indices where moved[index] != 0 {
+            let (y, x) = (index / width * 16 + rows, index % width * 16 + columns)
+            let (top, left) = (min(max(y >> 4, 0), height - 1), min(max(x >> 4, 0), width - 1))
+            let (bottom, right) = (max(min((y + 15) >> 4, height - 1), top), max(min((x + 15) >> 4, width - 1), left))
+            values[index] = max(
+                before[top * width + left], before[bottom * width + left], before[top * width + right],
+                before[bottom * width + right])
+        }
+    }
+
+    /// Whether vectors of VP8 can express the scroll: the distance is in range, and ``isWithinFrame``.
+    var isExpressible: Bool { max(abs(rows), abs(columns)) <= Self.largestDistance && isWithinFrame }
+
+    /// Whether something moves, and all sources are within the frame.
+    var isWithinFrame: Bool {
+        let (width, height) = extent
+        guard (rows, columns) != (0, 0), moved.count == width * height else { return false }
         let (down, across) = (reachableRows, reachableColumns)
         var moves = false
         for row in 0..<height {

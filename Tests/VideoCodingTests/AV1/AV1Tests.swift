@@ -228,7 +228,7 @@ extension ContentHint {
 }
 
 extension FrameEffort {
-    fileprivate static func random(using numbers: inout SeededNumbers) -> Self {
+    static func random(using numbers: inout SeededNumbers) -> Self {
         allCases[Int.random(in: allCases.indices, using: &numbers)]
     }
 }

@@ -73,6 +73,36 @@ struct ScreenEncoderTests {
         #expect(next.byteCount < first.byteCount * 3 / 2 && next.similarity > 0.999, "\(first), \(next)")
     }
 
+    @Test("In AV1, text that scrolls by several lines costs its new lines", .enabled(if: CodecLibraries.hasAV1))
+    func lines() throws {
+        let text = TextPicture(size: Self.size, seed: 7)
+        var share = try share(.av1) { text.scrolled(by: max($0 - 60, 0) * 37).i420 }
+        try share.run(to: 4, bitsPerSecond: Self.bitsPerSecond)
+        let (first, later) = (share.frames[0], share.frames.filter { $0.time >= .milliseconds(2100) })
+        #expect(later.count > 25 && later.allSatisfy { $0.similarity > 0.98 }, "\(share.seconds)")
+        // A tenth of the rows is new with each frame.
+        let mean = later.reduce(0) { $0 + $1.byteCount } / later.count
+        #expect(mean * 2 < first.byteCount, "\(first), \(mean)")
+    }
+
+    @Test("In AV1, what a menu covered is kept", .enabled(if: CodecLibraries.hasAV1))
+    func menu() throws {
+        let (page, other) = (TextPicture(size: Self.size, seed: 3), TextPicture(size: Self.size, seed: 4))
+        var covered = page.luma
+        for row in 64..<264 {
+            let line = row * Self.size.width
+            covered.replaceSubrange(line + 64..<line + 304, with: other.luma[line + 64..<line + 304])
+        }
+        let pages = [page.i420, TextPicture(size: Self.size, luma: covered).i420]
+        var share = try share(.av1) { pages[(60..<75).contains($0) ? 1 : 0] }
+        try share.run(to: 3, bitsPerSecond: Self.bitsPerSecond)
+        func frame(at time: Duration) throws -> EncodedShare.Frame {
+            try #require(share.frames.first { $0.time >= time })
+        }
+        let (opened, closed) = (try frame(at: .seconds(2)), try frame(at: .milliseconds(2500)))
+        #expect(closed.byteCount * 4 < opened.byteCount && closed.similarity > 0.99, "\(opened), \(closed)")
+    }
+
     @Test("A page becomes fine although something small changes with each frame", arguments: codecs)
     func spinner(_ codec: VideoCodec) throws {
         let text = TextPicture(size: Self.size, seed: 5)

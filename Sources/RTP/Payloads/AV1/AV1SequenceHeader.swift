@@ -12,8 +12,10 @@ package struct AV1SequenceHeader: Sendable {
     package let height: Int
     /// Whether the only frame has a reduced header.
     let isStillPicture: Bool
+    /// Whether there is a model of the decoder, whose times frame headers can have.
+    let hasDecoderModel: Bool
     /// The bits after the size.
-    private let rest: HeaderBits
+    let rest: HeaderBits
 
     /// Reads the header in a unit of a frame.
     package init(_ frame: RawSpan, _ unit: OpenBitstreamUnit) throws(RTPError) {
@@ -23,9 +25,9 @@ package struct AV1SequenceHeader: Sendable {
         try bits.skip(1)
         isStillPicture = try bits.readFlag()
         if isStillPicture {
-            (level, isHighTier) = (UInt8(try bits.read(5)), false)
+            (level, isHighTier, hasDecoderModel) = (UInt8(try bits.read(5)), false, false)
         } else {
-            (level, isHighTier) = try Self.readOperatingPoints(&bits)
+            (level, isHighTier, hasDecoderModel) = try Self.readOperatingPoints(&bits)
         }
         let (widthBits, heightBits) = (Int(try bits.read(4)) + 1, Int(try bits.read(4)) + 1)
         width = Int(try bits.read(widthBits)) + 1
@@ -35,7 +37,7 @@ package struct AV1SequenceHeader: Sendable {
 
     private static func readOperatingPoints(
         _ bits: inout HeaderBits
-    ) throws(RTPError) -> (level: UInt8, isHighTier: Bool) {
+    ) throws(RTPError) -> (level: UInt8, isHighTier: Bool, hasDecoderModel: Bool) {
         // The number of bits of the delays in a model of the decoder.
         var delayBits: Int?
         if try bits.readFlag() {
@@ -57,14 +59,15 @@ package struct AV1SequenceHeader: Sendable {
             if let delayBits, try bits.readFlag() { try bits.skip(2 * delayBits + 1) }
             if hasDisplayDelay, try bits.readFlag() { try bits.skip(4) }
         }
-        return first ?? (0, false)
+        let (level, isHighTier) = first ?? (0, false)
+        return (level, isHighTier, delayBits != nil)
     }
 
     /// Reads the bit depth and the chroma subsampling: `high_bitdepth`, `twelve_bit`, `mono_chrome`, two bits of
     /// subsampling and two of the position of chroma samples, as `av1C` has them.
     package func readSampleFormat() throws(RTPError) -> UInt8 {
         var bits = rest
-        try skipTools(&bits)
+        _ = try AV1Tools(&bits, isStillPicture: isStillPicture)
         let isDeep = try bits.readFlag()
         var (isDeepest, isMonochrome) = (false, false)
         if profile == 2, isDeep { isDeepest = try bits.readFlag() }
@@ -87,19 +90,5 @@ package struct AV1SequenceHeader: Sendable {
         }
         guard columns else { return depth }
         return depth | 0x08 | (rows ? 0x04 | UInt8(try bits.read(2)) : 0)
-    }
-
-    /// Skips the tools that the encoder can use, up to `color_config()`.
-    private func skipTools(_ bits: inout HeaderBits) throws(RTPError) {
-        guard !isStillPicture else { return try bits.skip(6) }
-        if try bits.readFlag() { try bits.skip(7) }
-        try bits.skip(7)
-        let hasOrderHint = try bits.readFlag()
-        if hasOrderHint { try bits.skip(2) }
-        // Whether frames choose tools for screens, and vectors of whole pixels that these allow.
-        var canForceVectors = true
-        if try !bits.readFlag() { canForceVectors = try bits.readFlag() }
-        if canForceVectors, try !bits.readFlag() { try bits.skip(1) }
-        try bits.skip(hasOrderHint ? 6 : 3)
     }
 }

@@ -1,5 +1,5 @@
 /// A number of up to 56 bits in bytes of seven bits, the lowest first: `leb128()` (AV1 §4.10.5).
-enum LEB128 {
+package enum LEB128 {
     /// Reads the number at `position`, and returns the end of its bytes.
     static func read(
         _ bytes: RawSpan, at position: Int, _ field: RTPField
@@ -25,7 +25,7 @@ enum LEB128 {
     }
 
     /// Appends the shortest bytes of a number that is not negative.
-    static func append(_ value: Int, to bytes: inout [UInt8]) {
+    package static func append(_ value: Int, to bytes: inout [UInt8]) {
         var rest = UInt64(max(0, value))
         while rest > 0x7F {
             bytes.append(UInt8(rest & 0x7F) | 0x80)

@@ -1,0 +1,85 @@
+internal import RTCShareMedia
+internal import RTCShareRTP
+
+/// Writes an AV1 frame of motion vectors only, which replaces the reference frame with itself with a part of it moved.
+///
+/// In real time, libaom finds no distant moves, and codes a page that scrolled as new. This frame expresses the move in
+/// some hundred bytes. It depends only on one reference frame, and changes only that. It also replaces the probabilities
+/// that belong to it by the initial ones, which the next frame must not use (`primary_ref_frame`). It is not shown, but
+/// precedes another frame in the same temporal unit.
+enum AV1ScrollFrame {
+    /// The maximum distance of a vector in one direction (AV1 §6.10.24).
+    static let largestDistance = 2047
+    /// The maximum size of a tile in superblocks of 64 by 64 pixels (AV1 §5.9.15). A frame has one tile here.
+    private static let largestTile = (area: 2304, width: 64)
+
+    /// The reference frame that is moved.
+    struct Reference {
+        /// The slot that holds it.
+        var slot = 0
+        /// The slots to refresh, one bit for each.
+        var slots: UInt8 = 0xFF
+    }
+
+    /// Returns the OBU of the frame; nil if a vector can't express the scroll, or if the sequence has tools that are not
+    /// supported.
+    static func data(_ scroll: Scroll, of reference: Reference, in sequence: AV1SequenceHeader) -> [UInt8]? {
+        guard sequence.width == scroll.size.width, sequence.height == scroll.size.height, scroll.isWithinFrame,
+            max(abs(scroll.rows), abs(scroll.columns)) <= largestDistance,
+            let tools = try? sequence.readTools(), let header = header(for: scroll.size, reference, tools)
+        else { return nil }
+        let payload = ScrollTileWriter.write(scroll, after: header)
+        // The header of an OBU with a size (AV1 §5.3).
+        var unit = [OpenBitstreamUnit.Kind.frame.rawValue << 3 | 0x02]
+        LEB128.append(payload.count, to: &unit)
+        return unit + payload
+    }
+
+    /// Returns the bytes of `uncompressed_header()` (AV1 §5.9.2).
+    private static func header(for size: PixelSize, _ reference: Reference, _ tools: AV1Tools) -> [UInt8]? {
+        let (columns, rows) = ((size.width + 63) / 64, (size.height + 63) / 64)
+        guard !tools.hasFrameIdentifiers, !tools.hasLargeSuperblocks, !tools.hasInterIntra, !tools.hasOrderHints,
+            tools.screenContent != false, tools.integerVectors != false, columns <= largestTile.width,
+            columns * rows <= largestTile.area
+        else { return nil }
+        var bits = HeaderBitWriter()
+        // A new inter frame.
+        bits.write(false)
+        bits.write(1, bits: 2)
+        // It is not shown, and can't be later.
+        bits.write(0, bits: 2)
+        // Error-resilient: nothing is taken from former frames but the image. Probabilities adapt within the tile.
+        bits.write(true)
+        bits.write(false)
+        // Vectors are of whole pixels.
+        if tools.screenContent == nil { bits.write(true) }
+        if tools.integerVectors == nil { bits.write(true) }
+        // The size is the sequence's. All seven references are the same.
+        bits.write(false)
+        bits.write(Int(reference.slots), bits: 8)
+        for _ in 0..<7 { bits.write(reference.slot, bits: 3) }
+        // Neither a smaller width nor another size for display.
+        if tools.hasSuperResolution { bits.write(false) }
+        bits.write(false)
+        // The bilinear filter, which interpolates chroma at half samples, and no other kinds of motion.
+        bits.write(false)
+        bits.write(3, bits: 2)
+        bits.write(false)
+        // The adapted probabilities are not kept.
+        bits.write(true)
+        // One tile: uniform spacing, and no more columns or rows.
+        bits.write(true)
+        if columns > 1 { bits.write(false) }
+        if rows > 1 { bits.write(false) }
+        // Any quantizer but that of lossless frames, since nothing is quantized. No deltas, matrices or segments.
+        bits.write(128, bits: 8)
+        bits.write(0, bits: 3 + 1 + 1 + 1)
+        // Loop filters: level, sharpness, deltas.
+        bits.write(0, bits: 12 + 3 + 1)
+        if tools.hasDirectionalFilter { bits.write(0, bits: 2 + 2 + 12) }
+        if tools.hasRestoration { bits.write(0, bits: 3 * 2) }
+        // The largest transforms, single references, all transform types, and no global motion.
+        bits.write(0, bits: 1 + 1 + 1 + 7)
+        return bits.bytes
+    }
+}
