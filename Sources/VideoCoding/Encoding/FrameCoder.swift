@@ -20,6 +20,13 @@ protocol FrameCoder: AnyObject {
     func encode(
         replacing shown: I420Picture, quantizer: Int, asKeyFrame: Bool, refines: Bool
     ) throws(VideoCodingError) -> CodedFrame?
+
+    /// Returns a frame that repeats the last one without the library; nil if the library must make it.
+    func repetition() -> CodedFrame?
+}
+
+extension FrameCoder {
+    func repetition() -> CodedFrame? { nil }
 }
 
 /// A frame of a ``FrameCoder``.
@@ -28,4 +35,6 @@ struct CodedFrame {
     let isKeyFrame: Bool
     /// The quantizer on the codec's scale.
     let quantizer: Int
+    /// The quantizer of the coder's range that replaced the requested one; nil if that was used.
+    var replacement: Int?
 }

@@ -13,7 +13,7 @@ internal import RTCShareWireFormat
 /// Libraries have no maps of macroblocks to code, or ignore them. Instead, the others are given to them as viewers have
 /// them, so that there is nothing to code.
 final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
-    private let coder: Coder
+    let coder: Coder
     private var control = QuantizerControl(Coder.range.scale)
     private(set) var ledger = BitLedger()
     private(set) var newShare = 0.0
@@ -22,7 +22,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     private(set) var shown: I420Picture
     private var refinement: RefinementPasses
     /// The macroblocks that the last frame coded. A library can skip them if the next one has the same source there.
-    private var drawn: MacroblockMap
+    private(set) var drawn: MacroblockMap
     private var keyFrameIsDue = true
     private var lastChangeAt: Duration?
     /// The time of the last change that was large, such as a new page or a part of motion.
@@ -75,6 +75,18 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
             map = map.union(part.map)
             refinement = part
         }
+
+        /// Adopts the choices of a library that coded the frame in another way. Its own key frame contains everything, so
+        /// that its size tells nothing about the changes.
+        mutating func adopt(_ coded: CodedFrame) {
+            quantizer = coded.replacement ?? quantizer
+            guard coded.isKeyFrame, !isKeyFrame else { return }
+            map.insertAll()
+            isKeyFrame = true
+            isLarge = true
+            refinement = nil
+            change = .init(kind: .keyFrame, activity: 0)
+        }
     }
 
     func encode(
@@ -85,7 +97,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         ledger = order.ledger
         let scrolls = order.hint == .motion ? nil : try input.findScrolls(by: &scrollSearch, order.settings.heuristics)
         newShare = input.newShare(after: scrolls)
-        let step =
+        var step =
             if asKeyFrame || keyFrameIsDue {
                 try keyFrame(of: picture, order: order)
             } else if input.changed.isEmpty {
@@ -96,10 +108,15 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         // After a failure, what viewers have is unknown.
         keyFrameIsDue = true
         try draw(picture, in: step.map)
-        let coded = try coder.encode(
-            replacing: shown, quantizer: step.quantizer, asKeyFrame: step.isKeyFrame, refines: step.refinement != nil)
+        var coded = step.map.isEmpty ? coder.repetition() : nil
+        if coded == nil {
+            coded = try coder.encode(
+                replacing: shown, quantizer: step.quantizer, asKeyFrame: step.isKeyFrame,
+                refines: step.refinement != nil)
+        }
         guard let coded else { return ([], .dropped) }
         keyFrameIsDue = false
+        step.adopt(coded)
         if step.change != nil { lastChangeAt = timestamp }
         if step.isLarge { lastLargeChangeAt = timestamp }
         account(for: coded.data.count, of: step)
