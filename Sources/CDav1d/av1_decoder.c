@@ -32,14 +32,12 @@ static optional_library library = {
     .count = sizeof functions / sizeof *functions,
 };
 
-static bool is_loaded;
-
 static void find(void) {
     if (DAV1D_API_VERSION_MAJOR != 6) {
         library.problem = "it was built with the headers of another version than libdav1d.so.6";
         return;
     }
-    is_loaded = !optional_library_find(&library);
+    optional_library_find(&library);
 }
 
 const char *av1_decoder_library_problem(void) {

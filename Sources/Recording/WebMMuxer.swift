@@ -135,6 +135,11 @@ package final class WebMMuxer {
         if let failure { throw failure }
     }
 
+    /// Whether a file with this path can contain a codec.
+    package static func canContain(codec name: String, in path: String) -> Bool {
+        RecordedCodec.named(name).map { DocumentType(path: path).canContain($0) } ?? false
+    }
+
     // MARK: Parts
 
     /// Returns the codec of a frame; nil if the file can't contain it, which the first frame throws.

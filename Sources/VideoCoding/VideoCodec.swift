@@ -11,6 +11,10 @@ package struct VideoCodec: Sendable {
     package let relativeSize: Double
     /// The approximate time that it takes to encode changes, relative to VP8's.
     package let relativeEffort: Double
+    /// The sizes of frames that its encoder accepts. Larger ones are scaled down.
+    var sizeLimits = EncodedSizeLimits()
+    /// Whether its encoder has a faster speed for machines that are too slow.
+    var hasFasterSpeed = false
     /// The names of the libraries.
     package let implementation: (encoder: String, decoder: String)
     let makeEncoder: @Sendable (PixelSize, VideoEncoder.Settings) throws(VideoCodingError) -> any PictureEncoder

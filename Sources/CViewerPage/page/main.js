@@ -186,10 +186,13 @@ language.addEventListener("change", async () => {
   stage.layout();
 });
 
+/** The formats that a share can send. */
+const FORMATS = ["video/vp8", "video/av1", "video/h264"];
+
 function obstacle() {
   if (typeof RTCPeerConnection === "undefined") return new Problem(NO_WEBRTC);
   const codecs = RTCRtpReceiver.getCapabilities?.("video")?.codecs;
-  return codecs && !codecs.some(({ mimeType }) => mimeType.toLowerCase() === "video/vp8") ? new Problem(406) : undefined;
+  return codecs && !codecs.some(({ mimeType }) => FORMATS.includes(mimeType.toLowerCase())) ? new Problem(406) : undefined;
 }
 
 translate();

@@ -10,7 +10,7 @@ const PERIOD = 1000; // ms
 const CLOCK_PERIOD = 60_000;
 
 /** Each is also the end of a text's key. */
-const ROWS = ["size", "scale", "frames", "rate", "loss", "roundTrip", "path", "delay"];
+const ROWS = ["size", "scale", "codec", "frames", "rate", "loss", "roundTrip", "path", "delay"];
 
 export class Panel {
   #element;
@@ -64,11 +64,12 @@ export class Panel {
     if (performance.now() - this.#clockAt > CLOCK_PERIOD) this.#askForTime(session);
     const sample = await this.#statistics.sample(this.#clock).catch(() => undefined);
     if (!sample || !this.isOpen) return;
-    const { framesPerSecond, kilobits, loss, roundTrip, path, age } = sample;
+    const { framesPerSecond, kilobits, loss, roundTrip, path, age, codec } = sample;
     const percent = (value, digits = 0) => number(value, { style: "percent", minimumFractionDigits: digits, maximumFractionDigits: digits });
     const route = path && text(path.isRelayed ? "path.relayed" : "path.direct");
     this.#show("size", size.width ? `\u2066${size.width} × ${size.height}\u2069` : undefined);
     this.#show("scale", size.width ? percent(scale * devicePixelRatio) : undefined);
+    this.#show("codec", codec);
     this.#show("frames", framesPerSecond === undefined ? undefined : number(Math.round(framesPerSecond)));
     this.#show("rate", kilobits === undefined ? undefined : text("rate.value", { kilobits: Math.round(kilobits) }));
     this.#show("loss", loss === undefined ? undefined : percent(loss, 1));

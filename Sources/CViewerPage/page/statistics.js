@@ -30,6 +30,7 @@ export async function compareClocks(ask) {
  * @property {number} [loss] of the last second's packets, from 0 to 1
  * @property {number} [roundTrip] ms
  * @property {{ isRelayed: boolean, protocol: string }} [path]
+ * @property {string} [codec] of the picture, as people write it
  * @property {{ ms: number, isEstimate: boolean }} [age] of the picture
  */
 
@@ -73,7 +74,8 @@ export class Statistics {
     const pair = selectedPair(report, entries);
     const measured = pair?.currentRoundTripTime ?? entries.find(({ type }) => type === "remote-outbound-rtp")?.roundTripTime;
     const roundTrip = measured === undefined ? clock?.roundTrip : measured * 1000;
-    const sample = { roundTrip, path: pathOf(report, pair), age: age(video, now, this.#before, clock, roundTrip), ...rates(now, this.#before) };
+    const codec = nameOf(report.get(video?.codecId)?.mimeType);
+    const sample = { roundTrip, codec, path: pathOf(report, pair), age: age(video, now, this.#before, clock, roundTrip), ...rates(now, this.#before) };
     this.#before = now;
     return sample;
   }
@@ -89,6 +91,12 @@ function rates(now, before) {
     kilobits: Math.max(0, now.bytes - before.bytes) * 8 / 1000 / seconds,
     loss: all > 0 ? lost / all : 0,
   };
+}
+
+/** @param {string | undefined} type of media, such as video/H264 */
+function nameOf(type) {
+  const name = type?.split("/")[1]?.toUpperCase();
+  return name === "H264" ? "H.264" : name;
 }
 
 function selectedPair(report, entries) {

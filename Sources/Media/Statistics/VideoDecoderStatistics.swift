@@ -6,8 +6,8 @@ package struct VideoDecoderStatistics: Encodable, Sendable {
     package var keyFramesDecoded = 0
     /// The total time of decoding.
     package var totalDecodeTime = Duration.zero
-    /// The sum of the frames' quantizers.
-    package var qpSum = 0
+    /// The sum of the frames' quantizers; nil if a decoder did not report one.
+    package var qpSum: Int? = 0
     /// The width of the newest frame.
     package var frameWidth: Int?
     /// The height of the newest frame.

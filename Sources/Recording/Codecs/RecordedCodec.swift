@@ -15,5 +15,8 @@ struct RecordedCodec: Sendable {
     private static let all: [String: RecordedCodec] = ["VP8": .vp8, "AV1": .av1, "H264": .h264]
 
     /// Returns the codec of a payload format; nil if recordings can't contain it.
-    static func of(_ format: any VideoPayloadFormat) -> RecordedCodec? { all[format.encodingName] }
+    static func of(_ format: any VideoPayloadFormat) -> RecordedCodec? { named(format.encodingName) }
+
+    /// Returns the codec with the name of a payload format; nil if recordings can't contain it.
+    static func named(_ name: String) -> RecordedCodec? { all[name] }
 }

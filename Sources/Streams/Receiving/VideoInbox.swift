@@ -216,12 +216,12 @@ struct VideoInbox {
     }
 
     mutating func didDecode(
-        _ frame: AssembledFrame, size: PixelSize, quantizer: Int, from start: Instant, to end: Instant
+        _ frame: AssembledFrame, size: PixelSize, quantizer: Int?, from start: Instant, to end: Instant
     ) {
         statistics.framesDecoded += 1
         if frame.isKeyFrame { statistics.keyFramesDecoded += 1 }
         statistics.totalDecodeTime += end - start
-        statistics.qpSum += quantizer
+        statistics.qpSum = quantizer.flatMap { quantizer in statistics.qpSum.map { $0 + quantizer } }
         (statistics.frameWidth, statistics.frameHeight) = (size.width, size.height)
         statistics.delays.pictureWasShown(at: end)
     }

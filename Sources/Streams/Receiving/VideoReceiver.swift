@@ -148,7 +148,7 @@ private struct Decoding {
         do {
             let decoder = try decoder(of: frame)
             guard let picture = try decoder.decode(frame.data.span) else { return }
-            let (end, quantizer) = (MonotonicClock.now, decoder.lastQuantizer ?? 0)
+            let (end, quantizer) = (MonotonicClock.now, decoder.lastQuantizer)
             inbox.post { $0.didDecode(frame, size: picture.size, quantizer: quantizer, from: start, to: end) }
             broadcaster.send(
                 VideoFrame(

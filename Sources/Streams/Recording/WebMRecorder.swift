@@ -41,6 +41,12 @@ public final class WebMRecorder: Sendable {
         _ = writing.close()
     }
 
+    /// Returns the reason why a file with this path can't contain a video of a codec; nil if it can.
+    package static func problem(withCodec name: String, in path: String) -> MediaFileError? {
+        WebMMuxer.canContain(codec: name, in: path)
+            ? nil : .unsuitableVideo(path: path, name: "the video", codec: name)
+    }
+
     /// The duration of the recording so far.
     public var duration: Duration { writing.mailbox.read { $0.duration } }
 

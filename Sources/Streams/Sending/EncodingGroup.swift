@@ -161,13 +161,30 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
         }
         for sender in senders.values {
             guard case .awaitingKeyFrame(of: encoding, let meanwhile) = sender.state.phase else { continue }
-            sender.state.codec = codec(for: sender)
+            sender.state.codec = codec(for: sender, retrying: false)
             let encoding = beginEncoding(of: variant(of: sender))
             setPhase(
                 meanwhile == encoding ? .sending(encoding) : .awaitingKeyFrame(of: encoding, meanwhile: meanwhile),
                 of: sender)
             keyFrameNeeded(of: encoding, now: now)
         }
+    }
+
+    /// Handles an encoder that fails with all frames, for example because of their size. Its senders use another codec
+    /// that their peers accept. Those without one keep it, since it is retried.
+    mutating func didFail(_ encoding: Int, now: Duration) {
+        guard let codec = encodings.first(where: { $0.value == encoding })?.key.codec else { return }
+        failedCodecs.insert(codec)
+        for sender in senders.values { chooseCodec(for: sender, now: now) }
+        endUnused()
+    }
+
+    /// Allows the codecs that failed with frames of another track.
+    mutating func trackChanged(now: Duration) {
+        guard !failedCodecs.isEmpty else { return }
+        failedCodecs = []
+        for sender in senders.values { chooseCodec(for: sender, now: now) }
+        endUnused()
     }
 
     /// Returns the senders of a frame, in a list for each event loop.
@@ -288,12 +305,12 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
         return limits
     }
 
-    /// Returns the codec that a sender should have.
-    private func codec(for sender: Sender) -> VideoCodec {
-        let accepted = sender.state.agreement.formats
-        return codecs.first { codec in
-            !failedCodecs.contains(codec) && accepted.contains { $0.format === codec.format }
-        } ?? firstCodec
+    /// Returns the codec that a sender should have. If `retrying` is true and all that its peer accepts have failed, it is
+    /// one of these.
+    private func codec(for sender: Sender, retrying: Bool = true) -> VideoCodec {
+        let formats = sender.state.agreement.formats
+        let accepted = codecs.filter { codec in formats.contains { $0.format === codec.format } }
+        return accepted.first { !failedCodecs.contains($0) } ?? (retrying ? accepted.first : nil) ?? firstCodec
     }
 
     private mutating func chooseCodec(for sender: Sender, now: Duration) {

@@ -107,6 +107,7 @@ package actor VideoSendStream {
     private func handle(_ event: VideoEncoder.Event, of encoding: Int) {
         switch event {
         case .failed(let error): pendingEvents.append(.failed(error))
+        case .unusable: change { $0.didFail(encoding, now: Self.now) }
         case .drifted:
             // Without viewers, the encoders may only have a recorder.
             (group.senders.values.first?.connection.logger ?? logger).warning(
@@ -151,6 +152,7 @@ package actor VideoSendStream {
         let track = group.hasViewer || recorder != nil ? given.track : nil
         guard track !== shown else { return false }
         shown = track
+        group.trackChanged(now: Self.now)
         hasBegun = false
         isMuted = false
         isRepeated = false

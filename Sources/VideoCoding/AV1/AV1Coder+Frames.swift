@@ -38,7 +38,10 @@ extension AV1Coder: FrameCoder {
     func encode(
         replacing shown: I420Picture, quantizer: Int, asKeyFrame: Bool, keepsLast: Bool, effort: FrameEffort
     ) throws(VideoCodingError) -> CodedFrame? {
-        try encode(shown, quantizer: quantizer, asKeyFrame: asKeyFrame, keepsLast: keepsLast, effort: effort, shown: shown.samples).map {
+        try encode(
+            shown, quantizer: quantizer, asKeyFrame: asKeyFrame, keepsLast: keepsLast, effort: effort,
+            shown: shown.samples
+        ).map {
             CodedFrame(data: $0.data, isKeyFrame: $0.isKeyFrame, quantizer: $0.quantizer)
         }
     }

@@ -156,9 +156,10 @@ private final class AV1EncoderHandle {
             var source = av1_encoder_source(
                 luma: planes.first.first, blue: planes.second.first, red: planes.third.first,
                 luma_stride: planes.first.stride, blue_stride: planes.second.stride, red_stride: planes.third.stride)
-            return av1_encoder_encode(encoder, &source, UInt32(quantizer), asKeyFrame, keepsLast, effort.level, &frame).map {
-                String(cString: $0)
-            }
+            return av1_encoder_encode(encoder, &source, UInt32(quantizer), asKeyFrame, keepsLast, effort.level, &frame)
+                .map {
+                    String(cString: $0)
+                }
         }
         if let failure { throw .codecFailed(library: "libaom", operation: "encoding", reason: failure) }
         guard let bytes = frame.bytes else { return nil }

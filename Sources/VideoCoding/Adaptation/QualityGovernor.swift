@@ -8,7 +8,7 @@ internal import RTCShareMedia
 ///
 ///                     coarse, too large, or too slow over 2 s
 ///     step ──────────────────────────────────────────────────────▶ the next step
-///          (too slow: first the encoder's fastest speed)
+///          (too slow: first the encoder's fastest speed, if it has one)
 ///          ◀──────────────────────────────────────────────────────
 ///                     fine and fast over 5 s and more; all steps if the content is idle
 ///                     or the bitrate is higher by half
@@ -98,14 +98,17 @@ struct QualityGovernor {
     /// Whether the encoder uses its fastest speed, because the machine is too slow. This is tried before any other
     /// reduction.
     private(set) var isHurried = false
+    private let hasFasterSpeed: Bool
     /// Whether frames are late or coarse because of too few bits, even without a step.
     var isShortOfBits = false
     private var clock = QualityLimitationClock()
     /// The value of `qualityLimitationResolutionChanges`.
     private(set) var resolutionChanges = 0
 
-    init(hint: ContentHint, framesPerSecond: Double, bitsPerSecond: Int) {
+    /// Creates a governor. Without `hasFasterSpeed`, a machine that is too slow leads to the first step at once.
+    init(hint: ContentHint, framesPerSecond: Double, bitsPerSecond: Int, hasFasterSpeed: Bool = true) {
         self.hint = hint
+        self.hasFasterSpeed = hasFasterSpeed
         limit = framesPerSecond
         self.bitsPerSecond = bitsPerSecond
     }
@@ -203,7 +206,7 @@ struct QualityGovernor {
         // While a frame is only repeated, earlier measurements do not describe the present.
         if new.sample?.isChange ?? true, let shortage = shortage(now: now) {
             fineSince = nil
-            if shortage.reason == .cpu, !isHurried {
+            if shortage.reason == .cpu, hasFasterSpeed, !isHurried {
                 isHurried = true
                 startOver()
             } else {

@@ -27,12 +27,16 @@ protocol FrameCoder: AnyObject {
     /// Moves a part of the image that decoders show, by vectors that become part of the next frame, unless that is a key
     /// frame. Returns their number of bytes; nil if it can't.
     func move(_ scroll: Scroll, in shown: I420Picture) throws(VideoCodingError) -> Int?
+
+    /// Returns a frame that repeats the last one without the library; nil if the library must make it.
+    func repetition() -> CodedFrame?
 }
 
 extension FrameCoder {
     static var keepsFrames: Bool { false }
 
     func move(_ scroll: Scroll, in shown: I420Picture) throws(VideoCodingError) -> Int? { nil }
+    func repetition() -> CodedFrame? { nil }
 }
 
 /// A frame of a ``FrameCoder``.
@@ -41,6 +45,8 @@ struct CodedFrame {
     let isKeyFrame: Bool
     /// The quantizer on the codec's scale.
     let quantizer: Int
+    /// The quantizer of the coder's range that replaced the requested one; nil if that was used.
+    var replacement: Int?
 }
 
 /// The time that a frame is worth.

@@ -13,7 +13,7 @@ internal import RTCShareWireFormat
 /// Libraries have no maps of macroblocks to code, or ignore them. Instead, the others are given to them as viewers have
 /// them, so that there is nothing to code.
 final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
-    private let coder: Coder
+    let coder: Coder
     private var control = QuantizerControl(Coder.range.scale)
     private(set) var ledger = BitLedger()
     private(set) var newShare = 0.0
@@ -24,7 +24,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     private var kept: I420Picture?
     private var refinement: RefinementPasses
     /// The macroblocks that the last frame coded. A library can skip them if the next one has the same source there.
-    private var drawn: MacroblockMap
+    private(set) var drawn: MacroblockMap
     private var keyFrameIsDue = true
     private var lastChangeAt: Duration?
     /// The time of the last change that was large, such as a new page or a part of motion.
@@ -91,6 +91,18 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
             map = map.union(part.map)
             refinement = part
         }
+
+        /// Adopts the choices of a library that coded the frame in another way. Its own key frame contains everything, so
+        /// that its size tells nothing about the changes.
+        mutating func adopt(_ coded: CodedFrame) {
+            quantizer = coded.replacement ?? quantizer
+            guard coded.isKeyFrame, !isKeyFrame else { return }
+            map.insertAll()
+            isKeyFrame = true
+            isLarge = true
+            refinement = nil
+            change = .init(kind: .keyFrame, activity: .init())
+        }
     }
 
     func encode(
@@ -123,6 +135,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         }
         guard let coded else { return ([], .dropped) }
         keyFrameIsDue = false
+        step.adopt(coded)
         if step.change != nil || moves != nil { lastChangeAt = timestamp }
         if step.isLarge { lastLargeChangeAt = timestamp }
         if coded.isKeyFrame { kept = nil }
@@ -151,6 +164,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     }
 
     private func code(_ step: Step, of picture: StandingPicture) throws(VideoCodingError) -> CodedFrame? {
+        if step.map.isEmpty, let repetition = coder.repetition() { return repetition }
         if step.keepsLast {
             if kept == nil { kept = try I420Picture(size: shown.size) }
             kept?.copy(from: shown)

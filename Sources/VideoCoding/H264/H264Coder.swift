@@ -6,7 +6,7 @@ package import RTCShareMedia
 package final class H264Coder {
     /// The configuration of the encoder. After a change the next frame is a key frame.
     package struct Configuration: Sendable, Hashable {
-        /// The size of frames, from 16 per side to the largest frame of level 5.2.
+        /// The size of frames, up to the largest frame of level 5.2.
         package var size: PixelSize
         /// The content hint of the frames. OpenH264 searches for moved content unless it is motion.
         package var hint: ContentHint
@@ -97,7 +97,7 @@ package final class H264Coder {
         return try H264EncoderHandle(configuration)
     }
 
-    /// Returns the frame with its last column and row repeated. Chroma has samples for both already.
+    /// Returns the frame with its last column and row repeated.
     private func pad(_ picture: any PixelPlanes) throws(VideoCodingError) -> I420Picture {
         let (size, coded) = (configuration.size, configuration.codedSize)
         let target: I420Picture
@@ -107,37 +107,45 @@ package final class H264Coder {
         try picture.withPlanePointers { (planes) throws(VideoCodingError) in
             try planes.convert(PixelRectangle(x: 0, y: 0, size: size), .i420, to: samples)
         }
-        if coded.width > size.width {
-            for row in 0..<size.height {
-                let line = samples.luma + row * samples.lumaStride
-                line[size.width] = line[size.width - 1]
-            }
-        }
-        if coded.height > size.height {
-            let last = samples.luma + (size.height - 1) * samples.lumaStride
-            (last + samples.lumaStride).update(from: last, count: coded.width)
+        Self.pad(samples.luma, stride: samples.lumaStride, from: size, to: coded)
+        let half = { (size: PixelSize) in PixelSize(width: (size.width + 1) / 2, height: (size.height + 1) / 2) }
+        for plane in [samples.blue, samples.red] {
+            Self.pad(plane, stride: samples.chromaStride, from: half(size), to: half(coded))
         }
         return target
+    }
+
+    private static func pad(
+        _ plane: UnsafeMutablePointer<UInt8>, stride: Int, from size: PixelSize, to coded: PixelSize
+    ) {
+        if coded.width > size.width {
+            for row in 0..<size.height {
+                let end = plane + row * stride + size.width
+                end.update(repeating: end[-1], count: coded.width - size.width)
+            }
+        }
+        let last = plane + (size.height - 1) * stride
+        for row in size.height..<max(coded.height, size.height) {
+            (plane + row * stride).update(from: last, count: coded.width)
+        }
     }
 }
 
 extension H264Coder.Configuration {
-    /// The size of encoded frames: the sides are even, since cropping has two pixels as its unit (H.264 §7.4.2.1.1).
+    /// The size of encoded frames: the sides are even, since cropping has two pixels as its unit (H.264 §7.4.2.1.1), and
+    /// have at least 16 pixels, since OpenH264 encodes nothing of smaller frames.
     package var codedSize: PixelSize {
-        PixelSize(width: (size.width + 1) & ~1, height: (size.height + 1) & ~1)
+        PixelSize(width: max((size.width + 1) & ~1, 16), height: max((size.height + 1) & ~1, 16))
     }
 
-    /// The minimum side: OpenH264 encodes nothing of smaller frames.
-    static let smallestSide = 16
     /// The maximum number of macroblocks at level 5.2 (H.264 Table A-1), and of those in a row or column, the root of
     /// eight times as many (§A.3.1).
     static let mostMacroblocks = 36_864
-    static let longestRow = 543
+    static let longestSide = 543 * 16
 
     func validate() throws(VideoCodingError) {
-        let sides = Self.smallestSide...(Self.longestRow * 16)
-        guard sides.contains(size.width), sides.contains(size.height),
-            (size.width + 15) / 16 * ((size.height + 15) / 16) <= Self.mostMacroblocks
+        let sides = 1...Self.longestSide
+        guard sides.contains(size.width), sides.contains(size.height), size.macroblocks <= Self.mostMacroblocks
         else {
             throw .invalidSetting(
                 name: "size", value: "\(size)",

@@ -31,6 +31,33 @@ package final class H264Decoder: PictureDecoder {
     ///
     /// After an error, frames are rejected with `keyFrameNeeded` until an IDR frame with its parameter sets.
     package func decode(_ frame: Span<UInt8>) throws(VideoCodingError) -> PixelBuffer? {
+        guard let picture = try decoded(frame) else { return nil }
+        do throws(VideoCodingError) {
+            return try copy(picture)
+        } catch {
+            reset()
+            throw error
+        }
+    }
+
+    /// Decodes one frame in an array onto a picture, which can be smaller. Returns whether the frame is shown.
+    func decode(_ frame: [UInt8], onto target: I420Picture) throws(VideoCodingError) -> Bool {
+        guard let picture = try decoded(frame.span) else { return false }
+        guard let luma = picture.luma, let blue = picture.blue, let red = picture.red,
+            Int(picture.width) >= target.size.width, Int(picture.height) >= target.size.height
+        else { throw .corruptedFrame(reason: "it is smaller than expected") }
+        let samples = target.samples
+        try checkYUV(
+            "I420Copy",
+            I420Copy(
+                luma, picture.luma_stride, blue, picture.chroma_stride, red, picture.chroma_stride, samples.luma,
+                Int32(samples.lumaStride), samples.blue, Int32(samples.chromaStride), samples.red,
+                Int32(samples.chromaStride), Int32(target.size.width), Int32(target.size.height)))
+        return true
+    }
+
+    /// Decodes one frame into the decoder's memory, where it stays until the next one.
+    private func decoded(_ frame: Span<UInt8>) throws(VideoCodingError) -> h264_decoder_picture? {
         guard frame.count > 0 else { throw .emptyFrame }
         do throws(VideoCodingError) {
             let header = try frame.header { bytes throws(RTPError) in try H264FrameHeader(parsing: bytes) }
@@ -38,13 +65,16 @@ package final class H264Decoder: PictureDecoder {
             guard hasPicture || header.isKeyFrame && header.hasParameterSets else { throw .keyFrameNeeded }
             let shown = try openDecoder().decode(frame)
             hasPicture = true
-            guard let shown else { return nil }
-            return try copy(shown)
+            return shown
         } catch {
-            hasPicture = false
-            decoder = nil
+            reset()
             throw error
         }
+    }
+
+    private func reset() {
+        hasPicture = false
+        decoder = nil
     }
 
     private func openDecoder() throws(VideoCodingError) -> H264DecoderHandle {

@@ -17,32 +17,42 @@ final class H264FrameCoder: FrameCoder {
         finestKeyFrame: 21, finestChange: 18, passes: [32, 24, 18, 11, 2], codesPagesAsKeyFrames: true)
 
     private let coder: H264Coder
-    private var decoder: H264Decoder
+    private let decoder: H264Decoder
+    private var repetitions = H264Repetitions()
+    /// The configuration from the next key frame on.
+    private var wanted: H264Coder.Configuration
 
     init(size: PixelSize, hint: ContentHint) throws(VideoCodingError) {
-        coder = try H264Coder(.init(size: size, hint: hint))
+        wanted = H264Coder.Configuration(size: size, hint: hint == .motion ? .motion : .detail)
+        coder = try H264Coder(wanted)
         decoder = try H264Decoder(largestSize: PixelSize(width: 8704, height: 8704))
     }
 
     func reconfigure(size: PixelSize, hint: ContentHint) throws(VideoCodingError) -> Bool {
         // Only whether it is motion changes anything.
-        let new = H264Coder.Configuration(size: size, hint: hint == .motion ? .motion : .detail)
-        guard new != coder.configuration else { return false }
-        try coder.reconfigure(new)
+        wanted = H264Coder.Configuration(size: size, hint: hint == .motion ? .motion : .detail)
+        guard wanted.size != coder.configuration.size else { return false }
+        try coder.reconfigure(wanted)
         return true
     }
 
     func encode(
         replacing shown: I420Picture, quantizer: Int, asKeyFrame: Bool, keepsLast: Bool, effort: FrameEffort
     ) throws(VideoCodingError) -> CodedFrame? {
+        // OpenH264 can't change its kind of content while it runs, and a key frame for a hint would cost more than it
+        // gains: the next one that is needed anyway adopts the hint.
+        if asKeyFrame { try coder.reconfigure(wanted) }
         guard let coded = try coder.encode(shown, quantizer: quantizer, asKeyFrame: asKeyFrame) else { return nil }
-        guard let image = try decoder.decode(coded.data) else {
+        let data = repetitions.following(coded)
+        guard try decoder.decode(data, onto: shown) else {
             throw .codecFailed(library: "OpenH264", operation: "decoding its own frame", reason: "it shows none")
         }
-        let (size, samples) = (shown.size, shown.samples)
-        try image.withPlanePointers { (planes) throws(VideoCodingError) in
-            try planes.convert(PixelRectangle(x: 0, y: 0, size: size), .i420, to: samples)
-        }
-        return CodedFrame(data: coded.data, isKeyFrame: coded.isKeyFrame, quantizer: coded.quantizer)
+        return CodedFrame(
+            data: data, isKeyFrame: coded.isKeyFrame, quantizer: coded.quantizer,
+            replacement: coded.quantizer == quantizer ? nil : coded.quantizer)
+    }
+
+    func repetition() -> CodedFrame? {
+        repetitions.next().map { CodedFrame(data: $0, isKeyFrame: false, quantizer: 26) }
     }
 }

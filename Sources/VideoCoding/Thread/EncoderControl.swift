@@ -5,6 +5,7 @@ internal import RTCShareWireFormat
 /// The state that the encoder's thread shares with its callers.
 struct EncoderControl {
     private(set) var settings: VideoEncoder.Settings
+    private let sizeLimits: EncodedSizeLimits
     var cadence: FrameCadence
     private(set) var governor: QualityGovernor
     /// The accounting of bits.
@@ -29,13 +30,15 @@ struct EncoderControl {
     var encodedRate = RateCounter()
     var receivedRate = RateCounter()
 
-    init(settings: VideoEncoder.Settings, now: Duration) {
+    init(settings: VideoEncoder.Settings, codec: VideoCodec = .all[0], now: Duration) {
         self.settings = settings
+        sizeLimits = codec.sizeLimits
         cadence = FrameCadence(framesPerSecond: settings.framesPerSecond)
         cadence.isPaused = settings.bitrate <= .zero
         let bitsPerSecond = Int(settings.bitrate.bitsPerSecond)
         governor = QualityGovernor(
-            hint: .detail, framesPerSecond: settings.framesPerSecond, bitsPerSecond: bitsPerSecond)
+            hint: .detail, framesPerSecond: settings.framesPerSecond, bitsPerSecond: bitsPerSecond,
+            hasFasterSpeed: codec.hasFasterSpeed)
         settingsDidChange(now: now)
     }
 
@@ -67,8 +70,8 @@ struct EncoderControl {
     /// Returns the parameters of the next frame.
     func order(isNew: Bool) -> EncodingOrder {
         var order = EncodingOrder(
-            settings: settings, hint: hint, isCamera: saidHint == .motion, input: input, ledger: ledger,
-            governor: governor, isNew: isNew)
+            settings: settings, sizeLimits: sizeLimits, hint: hint, isCamera: saidHint == .motion, input: input,
+            ledger: ledger, governor: governor, isNew: isNew)
         // Content of a video or a camera does not move as a whole: the search finds less, for three times the effort,
         // which is only worth it if bits are scarce for content that the user declared as motion.
         let isFar = hint == .motion ? governor.reason == .bandwidth && !isHintFound : governor.reason != .cpu
@@ -230,13 +233,15 @@ struct EncodingOrder {
     let ledger: BitLedger
     /// The time until the next frame, if a motion search is worthwhile; otherwise nil.
     var searchInterval: Duration?
+    private let sizeLimits: EncodedSizeLimits
     private let sizeSteps: QualityGovernor.SizeSteps
 
     init(
-        settings: VideoEncoder.Settings, hint: ContentHint, isCamera: Bool, input: EncoderInput?,
-        ledger: BitLedger, governor: QualityGovernor, isNew: Bool
+        settings: VideoEncoder.Settings, sizeLimits: EncodedSizeLimits, hint: ContentHint, isCamera: Bool,
+        input: EncoderInput?, ledger: BitLedger, governor: QualityGovernor, isNew: Bool
     ) {
         self.settings = settings
+        self.sizeLimits = sizeLimits
         self.ledger = ledger
         self.input = input
         self.hint = hint
@@ -260,7 +265,7 @@ struct EncodingOrder {
             // The maximum is for the upright frame.
             if settings.turnsPictures { size = size.transposed } else { bound = bound.transposed }
         }
-        let full = size.fitted(within: bound)
+        let full = sizeLimits.fitting(size.fitted(within: bound))
         return (full, sizeSteps.apply(to: full))
     }
 }

@@ -71,6 +71,9 @@ package final class VideoEncoder: Sendable {
     package enum Event: Sendable {
         /// A frame could not be encoded. The thread continues, and retries with the next one.
         case failed(VideoCodingError)
+        /// The encoder failed with its first frame or with several in a row. The thread continues, but viewers should
+        /// be sent another encoding.
+        case unusable
         /// Viewers had another image than the encoder assumed, because of one of our own frames. The next frame is a
         /// key frame.
         case drifted
@@ -89,7 +92,7 @@ package final class VideoEncoder: Sendable {
         _ codec: VideoCodec, settings: Settings, onFrame: @escaping FrameHandler,
         onEvent: @escaping @Sendable (Event) -> Void = { _ in }
     ) throws(VideoCodingError) {
-        var control = EncoderControl(settings: settings, now: CaptureClock.now)
+        var control = EncoderControl(settings: settings, codec: codec, now: CaptureClock.now)
         control.statistics.encoderImplementation = codec.implementation.encoder
         let mailbox = Mailbox(control)
         self.mailbox = mailbox
@@ -196,6 +199,10 @@ extension VideoEncoder {
         /// The encoder; nil until the first frame.
         private(set) var encoder: (any PictureEncoder)?
         private var timestamps = TimestampLine()
+        /// The number of frames in a row with which the encoder failed; nil before the first frame.
+        private var failures: Int?
+        /// The number of failures after which another encoder should replace this one.
+        private static let mostFailures = 3
 
         private enum Work {
             case encode(VideoFrame?, asKeyFrame: Bool, EncodingOrder)
@@ -272,16 +279,19 @@ extension VideoEncoder {
         /// Encodes a frame, or with nil the previous one, and passes on the result.
         mutating func encode(_ frame: VideoFrame?, asKeyFrame: Bool, order: EncodingOrder) {
             let isNew = frame != nil
+            var isConverted = false
             do throws(VideoCodingError) {
                 let begin = CaptureClock.now
                 try pictures.take(frame, order: order)
                 guard let source = pictures.source, let size = pictures.picture?.size else { throw .emptyPicture }
                 let converted = CaptureClock.now
+                isConverted = true
                 let encoder = try madeEncoder(size: size, order: order)
                 let timestamp =
                     isNew ? timestamps.next(timestamp: source.timestamp, now: begin) : timestamps.again(now: begin)
                 let (preceding, outcome) = try encoder.encode(
                     &pictures, timestamp: timestamp, asKeyFrame: asKeyFrame, order: order)
+                failures = 0
                 let end = CaptureClock.now
                 encoder.record(end - converted, outcome)
                 let isWanted = mailbox.post { state in
@@ -310,7 +320,15 @@ extension VideoEncoder {
                     if state.isCurrent(order) { state.cadence.failed(now: now) }
                 }
                 onEvent(.failed(error))
+                if isConverted { countFailure() }
             }
+        }
+
+        /// Counts a failure of the encoder. A source's frames that can't be converted are the same for each codec.
+        private mutating func countFailure() {
+            let count = failures.map { $0 + 1 } ?? Self.mostFailures
+            failures = count
+            if count == Self.mostFailures { onEvent(.unusable) }
         }
 
         private mutating func madeEncoder(

@@ -8,7 +8,7 @@ extension VideoCodec {
     /// VP8 with another speed (libvpx's cpu-used, -16 to -1) or tuning than those that suit the content.
     package static func vp8(speed: Int?, tuning: VP8Encoder.Tuning?) -> VideoCodec {
         VideoCodec(
-            format: .vp8, unavailability: { nil }, relativeSize: 1, relativeEffort: 1,
+            format: .vp8, unavailability: { nil }, relativeSize: 1, relativeEffort: 1, hasFasterSpeed: true,
             implementation: ("libvpx", "libvpx")
         ) { (size, settings) throws(VideoCodingError) in
             let encoder = try VP8Encoder(configuration: .init(size: size, bitrate: settings.bitrate))

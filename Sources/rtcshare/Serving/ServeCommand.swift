@@ -62,6 +62,8 @@ struct ServeCommand: AsyncParsableCommand {
         SharingOptions(sources: sources, output: output, quality: quality, special: special)
     }
 
+    func validate() throws { try sharing.validate() }
+
     func run() async throws {
         try await reportingFailure {
             let owner = try attendee.id()

@@ -71,6 +71,7 @@ struct SendCommand: AsyncParsableCommand {
 
     func validate() throws {
         try publishing.validate()
+        try sharing.validate()
         if answering.answer != nil,
             offering.port.port != nil || offering.network.isGiven || offering.attendee.attendee != nil
         {

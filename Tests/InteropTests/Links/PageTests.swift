@@ -14,6 +14,23 @@ extension Interop {
             "needs Chromium, Firefox, and a Python with aiortc, numpy, pillow and websockets (RTCSHARE_PYTHON)"))
     struct PageTests {
         @Test(
+            "The statistics name the codec, in the words of people",
+            arguments: [("vp8", "VP8"), ("av1", "AV1"), ("h264", "H.264")])
+        func codec(option: String, name: String) async throws {
+            let folder = try TemporaryFolder()
+            let share = try await ServedShare(["--codec", option], in: folder)
+            defer { share.stop() }
+            let page = try await BrowserPage(.chromium, in: folder)
+            try await page.go(to: share.link)
+            try await page.wait(state: "live")
+            try await page.press("s")
+            let row = "document.querySelector('[data-text=\"statistics.codec\"]')"
+            try await page.wait(until: "\(row).nextElementSibling.textContent === '\(name)'")
+            #expect(try await page.evaluate("\(row).textContent") as? String == "Codec")
+            #expect(try await page.complaints() == [])
+        }
+
+        @Test(
             "A link shows the picture, thirty times a second, with sound after one key",
             arguments: [Viewer.chromium, .firefox])
         func pictureAndSound(browser: Viewer) async throws {

@@ -152,6 +152,17 @@ import Testing
         #expect(inbox.decoderStatistics?.delays.freezeCount == 1)
     }
 
+    @Test("The sum of quantizers is unknown once a decoder does not report one")
+    func quantizers() {
+        var inbox = Self.inbox("decoding")
+        for (quantizer, sum) in [(9, 9), (3, 12), (nil, nil), (3, nil)] as [(Int?, Int?)] {
+            let now = Instant(nanoseconds: 0)
+            inbox.didDecode(
+                Self.key, size: PixelSize(width: 16, height: 32), quantizer: quantizer, from: now, to: now)
+            #expect(inbox.decoderStatistics?.qpSum == sum)
+        }
+    }
+
     @Test("A recorder that has ended gets nothing, and no key frame is requested for it")
     func endedRecorders() {
         var inbox = Self.inbox("idle")

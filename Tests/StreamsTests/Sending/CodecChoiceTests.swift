@@ -235,4 +235,32 @@ import Testing
         group.setCodecs([.av1, .vp8], now: .seconds(3))
         #expect(begun(&group).isEmpty && group.encoding(of: one) == 0)
     }
+
+    @Test("Viewers of an encoder that fails are sent another codec that they accept; the others keep it")
+    func unusable() {
+        var group = group([.av1, .vp8])
+        let (one, other) = (NumberedVideoSender(1), NumberedVideoSender(2))
+        for (sender, codecs) in [(one, [VideoCodec.vp8, .av1]), (other, [.av1])] {
+            group.add(sender, isActive: true)
+            group.negotiated(Self.agreement(codecs), of: sender, now: .zero)
+        }
+        #expect(begun(&group).isEmpty && group.numbers(of: 0, isKeyFrame: true) == [1, 2])
+        group.didFail(0, now: .seconds(1))
+        #expect(begun(&group) == [1: .vp8])
+        #expect(one.state.phase == .awaitingKeyFrame(of: 1, meanwhile: 0) && other.state.phase == .sending(0))
+        #expect(group.numbers(of: 1, isKeyFrame: true) == [1])
+        // It is retried, and fails again.
+        group.didFail(0, now: .seconds(2))
+        #expect(begun(&group).isEmpty && group.settings(of: 0, now: .seconds(2)).bitrate > .zero)
+        // A viewer that joins is sent another codec at once, unless it accepts only this one.
+        let (third, fourth) = (NumberedVideoSender(3), NumberedVideoSender(4))
+        for (sender, codecs) in [(third, [VideoCodec.vp8, .av1]), (fourth, [.av1])] {
+            group.add(sender, isActive: true)
+            group.negotiated(Self.agreement(codecs), of: sender, now: .seconds(3))
+        }
+        #expect(group.encoding(of: third) == 1 && group.encoding(of: fourth) == 0)
+        // Frames of another track may suit it.
+        group.trackChanged(now: .seconds(4))
+        #expect(group.encoding(of: one) == 0 && group.encoding(of: third) == 0)
+    }
 }

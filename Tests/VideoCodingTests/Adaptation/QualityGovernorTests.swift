@@ -330,6 +330,16 @@ struct QualityGovernorTests {
         #expect(text.governor.resolutionChanges == 0)
     }
 
+    @Test("A slow CPU reduces quality at once if the encoder has no faster speed")
+    func oneSpeed() {
+        var text = Run(.text)
+        text.governor = QualityGovernor(
+            hint: .text, framesPerSecond: 30, bitsPerSecond: 1_000_000, hasFasterSpeed: false)
+        text.give(2.2, quantizer: 40, effort: 0.95)
+        #expect(text.governor.reason == .cpu && text.governor.framesPerSecond == 22.5 && !text.governor.isHurried)
+        #expect(VideoCodec.vp8.hasFasterSpeed && !VideoCodec.av1.hasFasterSpeed && !VideoCodec.h264.hasFasterSpeed)
+    }
+
     @Test("A new hint restarts the adaptation")
     func hintChanges() {
         var run = Run(.motion)

@@ -1,4 +1,6 @@
 import RTCShareMedia
+import RTCShareRTP
+import RTCShareWireFormat
 import TestSupport
 import Testing
 
@@ -139,5 +141,92 @@ struct ScreenEncoderTests {
             let seen = try #require(share.seen)
             #expect(samples(seen) == samples(try #require(known)))
         }
+    }
+
+    @Test("Frames that are smaller than a macroblock are encoded", arguments: codecs, [(100, 10), (12, 200)])
+    func tiny(_ codec: VideoCodec, size: (width: Int, height: Int)) throws {
+        let size = PixelSize(width: size.width, height: size.height)
+        let page = TextPicture(size: size, seed: 3).coloured(2)
+        var share = try EncodedShare(.text, codec: codec, bitsPerSecond: 500_000, size: size, looks: true) { _ in page }
+        share.isStill = true
+        try share.run(to: 2, bitsPerSecond: 500_000)
+        let seen = try #require(share.seen)
+        #expect(seen.size.width >= size.width && seen.size.height >= size.height)
+        let (shown, own) = (samples(seen)[0], samples(page)[0])
+        for row in 0..<size.height {
+            for column in 0..<size.width {
+                let difference = Int(shown[row * seen.size.width + column]) - Int(own[row * size.width + column])
+                #expect(abs(difference) < 16)
+            }
+        }
+    }
+
+    @Test("OpenH264 adopts a hint with the next key frame, and makes none for it", .enabled(if: CodecLibraries.hasH264))
+    func hint() throws {
+        let coder = try H264FrameCoder(size: Self.size, hint: .detail)
+        let shown = try I420Picture(size: Self.size)
+        func encode(asKeyFrame: Bool = false) throws -> Bool? {
+            try coder.encode(replacing: shown, quantizer: 30, asKeyFrame: asKeyFrame, refines: false)?.isKeyFrame
+        }
+        #expect(try encode() == true)
+        for hint in [ContentHint.motion, .detail, .motion] {
+            #expect(try coder.reconfigure(size: Self.size, hint: hint) == false)
+            #expect(try encode() == false)
+        }
+        #expect(try encode(asKeyFrame: true) == true && encode() == false)
+        #expect(try coder.reconfigure(size: PixelSize(width: 320, height: 240), hint: .motion))
+    }
+
+    /// A coder that needs many bits and, like OpenH264 for noise, codes everything with the coarsest quantizer.
+    private final class CoarseCoder: FrameCoder {
+        static var format: any VideoPayloadFormat { .h264 }
+        static var range: QuantizerRange { H264FrameCoder.range }
+        var requests: [(quantizer: Int, isKeyFrame: Bool)] = []
+
+        init(size: PixelSize, hint: ContentHint) throws(VideoCodingError) {}
+
+        func reconfigure(size: PixelSize, hint: ContentHint) throws(VideoCodingError) -> Bool { false }
+
+        func encode(
+            replacing shown: I420Picture, quantizer: Int, asKeyFrame: Bool, refines: Bool
+        ) throws(VideoCodingError) -> CodedFrame? {
+            requests.append((quantizer, asKeyFrame))
+            let byteCount = requests.count == 1 ? 100_000 : 2000
+            return CodedFrame(
+                data: Array(repeating: 0, count: byteCount), isKeyFrame: true, quantizer: 51, replacement: 51)
+        }
+    }
+
+    @Test("The encoder learns from the quantizer that a library used instead, and knows that it coded everything")
+    func replacedQuantizer() throws {
+        let page = TextPicture(size: Self.size, seed: 3)
+        let encoder = try ScreenEncoder<CoarseCoder>(size: Self.size)
+        var control = EncoderControl(
+            settings: .init(bitrate: .kilobitsPerSecond(2000), hint: .detail), codec: .h264, now: .zero)
+        var input = PictureInput()
+        func encode(_ picture: PixelBuffer, at time: Duration, asKeyFrame: Bool = false) throws -> EncodedVideoFrame {
+            control.begin(new: true, now: time)
+            let order = control.order(isNew: true)
+            try input.take(VideoFrame(buffer: picture, timestamp: time), order: order)
+            guard
+                case .encoded(let frame) = try encoder.encode(
+                    &input, timestamp: time, asKeyFrame: asKeyFrame, order: order
+                ).outcome
+            else { throw VideoCodingError.emptyFrame }
+            return frame
+        }
+        let first = try encode(page.i420, at: .zero)
+        #expect(first.coarseness == 127)
+        // So many bits at the coarsest quantizer would be several times as many at the one that was requested.
+        _ = try encode(page.i420, at: .seconds(9), asKeyFrame: true)
+        let requests = encoder.coder.requests.map(\.quantizer)
+        #expect(requests[1] > requests[0] + 4, "\(requests)")
+        // A change of a part becomes a key frame.
+        var changed = page
+        changed.draw(0x7E42_4242_7E02_827E, x: 40, y: 100)
+        let part = try encode(changed.i420, at: .seconds(10))
+        #expect(part.isKeyFrame && part.coarseness == 127)
+        #expect(encoder.coder.requests[2].isKeyFrame == false)
+        #expect(encoder.drawn.share == 1)
     }
 }

@@ -100,6 +100,28 @@ struct H264Tests {
         #expect(try StructuralSimilarity.peakSignalToNoiseRatio(cropped(shown, to: odd), picture) > 45)
     }
 
+    @Test(
+        "A side of less than 16 is extended by repeating the last column or row",
+        arguments: [(10, 6), (1, 40), (40, 3)])
+    func smallSides(width: Int, height: Int) throws {
+        let small = PixelSize(width: width, height: height)
+        let picture = TextPicture(size: small).coloured(2)
+        let frame = try #require(try encode([picture], quantizer: 4).first)
+        #expect(frame.size == PixelSize(width: max(width, 16), height: max(height, 16)))
+        let shown = try #require(try H264Decoder().decode(frame.data))
+        #expect(shown.size == frame.size)
+        #expect(try StructuralSimilarity.peakSignalToNoiseRatio(cropped(shown, to: small), picture) > 40)
+        for (plane, last) in zip(samples(shown), [(width, height), ((width + 1) / 2, (height + 1) / 2)]) {
+            let stride = plane.count == frame.size.area ? frame.size.width : frame.size.width / 2
+            for row in 0..<plane.count / stride {
+                for column in 0..<stride {
+                    let inside = min(row, last.1 - 1) * stride + min(column, last.0 - 1)
+                    #expect(abs(Int(plane[row * stride + column]) - Int(plane[inside])) < 12)
+                }
+            }
+        }
+    }
+
     @Test("A coarser quantizer makes frames smaller and less similar")
     func quantizers() throws {
         let picture = TextPicture(size: size, seed: 4).i420
@@ -153,7 +175,7 @@ struct H264Tests {
         for quantizer in [-1, 52] {
             #expect(throws: VideoCodingError.self) { try coder.encode(scrolling(1)[0], quantizer: quantizer) }
         }
-        for (width, height) in [(15, 100), (100, 15), (7680, 4320), (8700, 16), (0, 0)] {
+        for (width, height) in [(7680, 4320), (8700, 16), (0, 0), (0, 100), (100, 0)] {
             let configuration = H264Coder.Configuration(size: PixelSize(width: width, height: height))
             #expect(throws: VideoCodingError.self) { try coder.reconfigure(configuration) }
             #expect(throws: VideoCodingError.self) { try H264Coder(configuration) }

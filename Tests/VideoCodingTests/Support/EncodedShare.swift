@@ -74,7 +74,8 @@ struct EncodedShare {
         _ hint: ContentHint, codec: VideoCodec = .vp8, bitsPerSecond: Int, size: PixelSize, looks: Bool = false,
         picture: @escaping (Int) -> any VideoFrameBuffer
     ) throws {
-        state = EncoderControl(settings: .init(bitrate: .bitsPerSecond(bitsPerSecond), hint: hint), now: .zero)
+        state = EncoderControl(
+            settings: .init(bitrate: .bitsPerSecond(bitsPerSecond), hint: hint), codec: codec, now: .zero)
         encoder = try codec.makeEncoder(size, state.settings)
         self.picture = picture
         self.size = size

@@ -36,7 +36,7 @@ private final class Output: Sendable {
             switch event {
             case .failed(let error): $0.failures.append(error)
             case .sourceEnded: $0.endings += 1
-            case .drifted: break
+            case .drifted, .unusable: break
             }
         }
     }

@@ -72,4 +72,13 @@ struct EncodingOptions: ParsableArguments {
 
     /// The codecs in the order of preference; nil for a choice by the route and the machine.
     var codecs: [String]? { codec.isEmpty || codec.contains(OptionValue.automaticCodec) ? nil : codec }
+
+    func validate() throws {
+        let automatic = OptionValue.automaticCodec
+        let named = codec.filter { $0 != automatic }
+        guard !named.isEmpty, named.count < codec.count else { return }
+        throw ValidationError(
+            "--codec \(automatic) chooses among all codecs, and can't be combined with others"
+                + ParserWords.remedyMark + named.map { "--codec \($0.lowercased())" }.joined(separator: " "))
+    }
 }

@@ -5,6 +5,7 @@ internal import RTCShareCongestionControl
 internal import RTCShareContentShare
 internal import RTCShareMedia
 internal import RTCSharePeerConnection
+internal import RTCShareStreams
 internal import RTCShareTransport
 internal import RTCShareWireFormat
 
@@ -57,6 +58,16 @@ struct SharingOptions {
     func openFilm() throws(CommandFailure) -> FilmFile? {
         guard let record = output.record else { return nil }
         return try FilmFile(path: record, activity: "the share", isNumbered: ServiceManager.isPresent)
+    }
+
+    /// Rejects a recording that can't contain the preferred codec, which is recorded.
+    func validate() throws {
+        guard let path = output.record, let codec = quality.encoding.codecs?.first,
+            let problem = WebMRecorder.problem(withCodec: codec, in: path)
+        else { return }
+        let failure = CommandFailure(explaining: problem)
+        throw ValidationError(
+            failure.problem.joined(separator: "\n") + (failure.remedy.map { ParserWords.remedyMark + $0 } ?? ""))
     }
 
     /// Returns the tokens for a source that needs them. Nil for any other source.
