@@ -37,7 +37,7 @@ extension PeerConnection {
         /// The SRTP profiles in order of preference.
         package var srtpProfiles = SRTPProfile.preferred
         /// The payload formats of video that this side sends and receives, in order of preference.
-        package var videoFormats = VideoPayloadFormats.all
+        package var videoFormats = VideoPayloadFormats.basic
 
         /// The time to wait for a restart after the peer's consent, and with it the permission to send, has expired. 30
         /// s suit an owner that can exchange descriptions while the connection exists. With zero, the default, the

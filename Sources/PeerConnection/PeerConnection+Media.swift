@@ -105,7 +105,7 @@ extension PeerConnection {
     /// Returns the codecs that the peer accepts for a video, in its order of preference; empty for audio, before its
     /// description, or for an unknown index.
     package func videoFormats(media: Int) -> [NegotiatedFormat] {
-        negotiatedMedia(media)?.formats(among: configuration.videoFormats) ?? []
+        negotiatedMedia(media)?.formats ?? []
     }
 
     /// Returns the negotiated values of one of this side's media.

@@ -34,7 +34,7 @@ package struct PeerConnection: ~Copyable {
     /// The pacer and the bitrates.
     var bandwidth: BandwidthControl
     /// The receivers of the peer's media.
-    var receivers: Receivers
+    var receivers = Receivers()
     /// RTCP of both sides.
     var control = RTCPExchange()
 
@@ -67,7 +67,6 @@ package struct PeerConnection: ~Copyable {
             retransmission: configuration.handshakeRetransmission)
         ice = try ICESession(as: part, identity: identity, configuration: configuration, random: random)
         outbound = identity.media.map { _ in OutboundMedia() }
-        receivers = Receivers(videoFormats: configuration.videoFormats)
         self.identity = identity
         self.configuration = configuration
         self.transport = transport

@@ -4,6 +4,7 @@ import RTCShareMedia
 import RTCSharePeerConnection
 import RTCShareSDP
 import RTCShareTransport
+import RTCShareVideoCoding
 import RTCShareWireFormat
 import TestSupport
 import Testing
@@ -30,6 +31,35 @@ struct SharingRoomTests {
         let carol = try await fixture.seat("carol")
         await carol.tiles.waitForPictures(1)
         await fixture.end(bob, carol)
+        screen.stop()
+    }
+
+    @Test("Offers and answers of a room begin with the codec of the share's parameters, and else with the first one")
+    func codecOrder() async throws {
+        func codecs(_ description: SessionDescription) throws -> [String] {
+            try #require(description.media.first { $0.kind == "video" }).rtpMaps().map(\.encodingName)
+                .filter { !["rtx", "red", "ulpfec"].contains($0) }
+        }
+        let names = VideoCodec.available.map(\.name)
+        let last = try #require(names.last)
+        let fixture = try await RoomFixture()
+        let screen = try pattern(192, 144)
+        try await fixture.room.contentShare.start(
+            source: screen, parameters: VideoEncodingParameters(codecs: [last]))
+        let bob = try await fixture.seat("bob", connects: false)
+        let ordered = [last] + names.dropLast()
+        #expect(try await codecs(bob.viewer.session.connection.makeOffer()) == ordered)
+        let carol = try await AttendeeSession.receiving(
+            as: AttendeeID("carol"), sounds: 0, configuration: Pair.configuration)
+        let offer = try await carol.connection.makeOffer()
+        #expect(try codecs(offer) == names)
+        let (_, answer) = try await fixture.room.addViewer(
+            offering: offer.description, configuration: Pair.configuration)
+        #expect(try codecs(SessionDescription.parse(answer)) == ordered)
+        try await fixture.room.contentShare.update(VideoEncodingParameters())
+        #expect(try await codecs(bob.viewer.session.connection.makeOffer()) == names)
+        await carol.leave()
+        await fixture.end(bob)
         screen.stop()
     }
 

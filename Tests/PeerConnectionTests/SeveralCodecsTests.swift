@@ -58,6 +58,35 @@ import Testing
         #expect(codecs.map(\.map.encodingName) == ["TEST"] && codecs.map(\.rtxPayloadType) == [99])
     }
 
+    @Test("A codec of the answer without feedback does not end that of the others")
+    func feedback() throws {
+        let lines = try Self.answer(Self.both).description.split(separator: "\r\n")
+            .filter { !$0.hasPrefix("a=rtcp-fb:98") }
+        let answer = try SessionDescription.parse(lines.map { $0 + "\r\n" }.joined())
+        let media = try Negotiation.negotiate(offer: Self.offer(), answer: answer).acceptedMedia[0]
+        #expect(media.codecs.map(\.feedback.count) == [5, 0] && media.feedback.count == 5)
+        let offer = try Self.offer().description.split(separator: "\r\n").filter { !$0.hasPrefix("a=rtcp-fb:96 nack") }
+        var parameters = Samples.answering
+        parameters.codecs = NegotiableCodec.video(Self.both)
+        let (own, session) = try Negotiation.makeAnswer(
+            to: .parse(offer.map { $0 + "\r\n" }.joined()), parameters)
+        #expect(try own.media[0].feedback(for: 96).count == 3 && own.media[0].feedback(for: 98).count == 5)
+        #expect(session.acceptedMedia[0].feedback.contains(.nack))
+    }
+
+    @Test("A codec with a payload type of RTCP is left out, and the others stay")
+    func numberOfRTCP() throws {
+        let answer = try Self.answer(Self.both).description.replacing("SAVPF 96 97 98", with: "SAVPF 72 97 98")
+            .replacing("a=rtpmap:96 ", with: "a=rtpmap:72 ")
+        #expect(try Self.codecs(.parse(answer)).map(\.map.payloadType) == [98])
+        let offer = try Self.offer().description.replacing("SAVPF 96 97 98", with: "SAVPF 72 97 98")
+            .replacing("a=rtpmap:96 ", with: "a=rtpmap:72 ")
+        var parameters = Samples.answering
+        parameters.codecs = NegotiableCodec.video(Self.both)
+        let own = try Negotiation.makeAnswer(to: .parse(offer), parameters).answer
+        #expect(own.media[0].formats.prefix(2) == ["98", "99"])
+    }
+
     // Calls.
 
     /// A call that is connected, with the payload types of the sender's packets.

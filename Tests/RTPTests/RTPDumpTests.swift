@@ -71,17 +71,18 @@ struct RTPDumpTests {
         }
         let packets = [
             packet(96, "10 9157F7"), packet(98, "680B0800000004477E1A00D004301061"), packet(98, "9057F7"),
-            packet(45, "680B0800000004477E1A00D004301061"), packet(46, "9057F7"), Self.packet, Self.control, [], [0x80],
+            packet(45, "680B0800000004477E1A00D004301061"), packet(46, "9057F7"), packet(47, "6742C01F8C8D40"),
+            Self.packet, Self.control, [], [0x80],
         ]
         let explanation = PacketExplanation(guessingFormatsOf: packets)
-        let payloads = packets.prefix(6).map { packet in
+        let payloads = packets.prefix(7).map { packet in
             explanation.explain(packet.span.bytes).split(separator: " ").dropFirst(6).joined(separator: " ")
         }
         #expect(
             payloads == [
                 "VP8 S=1 PID=0 frame", "AV1 Z=0 Y=1 W=2 N=1 sequence-header=11 frame=3 key frame 480x270",
                 "AV1 Z=1 Y=0 W=1 N=0 fragment=2", "AV1 Z=0 Y=1 W=2 N=1 sequence-header=11 frame=3 key frame 480x270",
-                "",
+                "", "H264 key frame",
                 "VP8 S=1 PID=0 picture=10 key frame 640x480",
             ])
     }

@@ -42,6 +42,16 @@ struct AttributeTests {
         #expect(tcp.extensionValue("network-id") == "1")
     }
 
+    @Test("The parameters of a payload type are those of all its lines, the first of each name")
+    func severalParameterLines() throws {
+        let text =
+            "v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\nm=video 9 UDP/TLS/RTP/SAVPF 98\r\n"
+            + "a=fmtp:98 profile-level-id=42e01f\r\na=fmtp:99 apt=98\r\na=fmtp:98 packetization-mode=1;"
+            + "profile-level-id=640c1f\r\n"
+        let parameters = try SessionDescription.parse(text).media[0].formatParameters(of: 98)
+        #expect(parameters?["packetization-mode"] == "1" && parameters?["profile-level-id"] == "42e01f")
+    }
+
     static let candidates = [
         "1467250027 1 udp 2122260223 192.168.1.5 46154 typ host generation 0 ufrag Zx9/ network-id 1",
         "435653019 1 tcp 1845501695 2001:db8::5 9 typ host tcptype passive generation 0",

@@ -34,12 +34,10 @@ package struct NegotiatedFormat: Hashable, Sendable {
 }
 
 extension NegotiatedMedia {
-    /// Returns the codecs that have one of these payload formats, in order of preference.
-    func formats(among formats: [any VideoPayloadFormat]) -> [NegotiatedFormat] {
+    /// The codecs of video, in order of preference.
+    package var formats: [NegotiatedFormat] {
         codecs.compactMap { codec in
-            guard let format = formats.format(of: codec.map, codec.parameters),
-                let payloadType = PayloadType(codec.map.payloadType)
-            else { return nil }
+            guard let format = codec.format, let payloadType = PayloadType(codec.map.payloadType) else { return nil }
             return NegotiatedFormat(
                 format, payloadType: payloadType, retransmission: codec.rtxPayloadType.flatMap { PayloadType($0) },
                 limits: format.parameters.limits(in: FormatParameters(codec.parameters)))
@@ -48,14 +46,15 @@ extension NegotiatedMedia {
 }
 
 extension [any VideoPayloadFormat] {
-    /// Returns the format whose configuration a payload type of a description has; nil if there is none.
+    /// Returns the format that a payload type has in an offer of this side; nil if there is none. A later offer repeats
+    /// parameters of the peer.
     func format(
-        of map: RTPMapAttribute, _ parameters: FormatParametersAttribute?
+        offered map: RTPMapAttribute, _ parameters: FormatParametersAttribute?
     ) -> (any VideoPayloadFormat)? {
         let name = map.encodingName.lowercased()
         return first { format in
             format.encodingName.lowercased() == name && Int(map.clockRate) == PacketizedFrame.clockRate
-                && format.parameters.accepts(FormatParameters(parameters))
+                && format.parameters.accepts(FormatParameters(parameters), .isReceiver)
         }
     }
 }

@@ -58,8 +58,6 @@ package struct NegotiatedMedia: Hashable, Sendable {
     package var opus: OpusParameters?
     /// The payload types of forward error correction; nil if it was not negotiated.
     package var forwardErrorCorrection: ForwardErrorCorrectionFormats?
-    /// The feedback that both sides support for all codecs.
-    package var feedback: Set<FeedbackKind>
     /// The ids of the header extensions that packets can have.
     package var extensionIDs: [HeaderExtensionURI: UInt8]
     /// Whether RTCP packets need not begin with a report (RFC 5506).
@@ -73,28 +71,13 @@ package struct NegotiatedMedia: Hashable, Sendable {
 
     /// The preferred codec, with the payload type of packets.
     package var codec: RTPMapAttribute { codecs[0].map }
-    /// The peer's parameters of the preferred codec.
-    package var codecParameters: FormatParametersAttribute? { codecs[0].parameters }
+    /// The feedback that both sides support, for one codec at least. Feedback is sent on a stream, whose codec can
+    /// change with each frame, and a sender ignores what it does not support for one.
+    package var feedback: Set<FeedbackKind> { codecs.reduce([]) { $0.union($1.feedback) } }
     /// The payload type of the preferred codec.
     package var payloadType: UInt8 { codec.payloadType }
     /// The payload type of its retransmissions (RFC 4588); nil if it was not negotiated.
     package var rtxPayloadType: UInt8? { codecs[0].rtxPayloadType }
-}
-
-/// The negotiated values of a codec.
-package struct NegotiatedCodec: Hashable, Sendable {
-    /// The encoding, with the payload type of packets.
-    package var map: RTPMapAttribute
-    /// The peer's parameters.
-    package var parameters: FormatParametersAttribute?
-    /// The payload type of retransmissions (RFC 4588); nil if it was not negotiated.
-    package var rtxPayloadType: UInt8?
-
-    package init(map: RTPMapAttribute, parameters: FormatParametersAttribute? = nil, rtxPayloadType: UInt8? = nil) {
-        self.map = map
-        self.parameters = parameters
-        self.rtxPayloadType = rtxPayloadType
-    }
 }
 
 /// The sources that one side announces for a section.

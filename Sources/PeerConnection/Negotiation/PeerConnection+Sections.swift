@@ -13,17 +13,23 @@ extension PeerConnection {
             uniquingKeysWith: { first, _ in first })
         let declined = receivers.declinedSections
         var numbers = OfferNumbers(peers: agreed.indices.filter { own[$0] == nil }.compactMap { agreed[$0].media })
+        // Codecs that are new in a section must not take the numbers of others.
+        for (index, section) in agreed.enumerated() {
+            guard let own = own[index], let media = section.media else { continue }
+            var known = ownSection(own).keeping(media, onlyAgreed: true)
+            numbers.assign(&known)
+        }
         var sections: [OfferedSection] = []
         for (index, section) in agreed.enumerated() {
             let mid = section.mid ?? newMid(at: index)
             if section.media == nil {
                 sections.append(.ended(mid: mid, line: section.line))
-            } else if let media = own[index] {
-                var offered = ownSection(media)
+            } else if let own = own[index], let media = section.media {
+                var offered = ownSection(own).keeping(media)
                 numbers.assign(&offered)
                 sections.append(offered)
             } else if let media = section.media {
-                var offered = OfferedSection(receiving: media, mid: mid, videoFormats: configuration.videoFormats)
+                var offered = OfferedSection(receiving: media, mid: mid)
                 if declined.contains(index) { offered.direction = .inactive }
                 sections.append(offered)
             }
@@ -170,7 +176,7 @@ extension PeerConnection {
         bandwidth.allocation.isDue = true
         if outbound[index].isWanted, !outbound[index].isHeldBack, let media = negotiatedMedia(index),
             media.direction.sends,
-            var parameters = OutgoingStream.Parameters(media, videoFormats: configuration.videoFormats)
+            var parameters = OutgoingStream.Parameters(media)
         {
             if !configuration.congestionDeviations.contains(.lossPolicy) { parameters.forwardErrorCorrection = nil }
             outbound[index].start(
@@ -192,7 +198,7 @@ extension PeerConnection {
 }
 
 extension OutgoingStream.Parameters {
-    init?(_ media: NegotiatedMedia, videoFormats: [any VideoPayloadFormat]) {
+    init?(_ media: NegotiatedMedia) {
         guard let source = media.local.ssrc, let payloadType = PayloadType(media.payloadType) else { return nil }
         self.source = SynchronizationSource(source)
         self.payloadType = payloadType
@@ -202,7 +208,7 @@ extension OutgoingStream.Parameters {
         if !media.feedback.contains(.transportWide) { extensions[.transportSequenceNumber] = nil }
         self.extensions = extensions
         isContent = media.local.isSlides
-        formats = media.formats(among: videoFormats)
+        formats = media.formats
         if formats.contains(where: { $0.retransmission != nil }), let source = media.local.rtxSSRC {
             retransmissionSource = SynchronizationSource(source)
             forwardErrorCorrection = media.forwardErrorCorrection.flatMap { ForwardErrorCorrectionTypes($0) }
@@ -214,19 +220,20 @@ extension OutgoingStream.Parameters {
 }
 
 extension OfferedSection {
-    /// Creates a section in which the peer sends, with the numbers that the peer assigned.
-    fileprivate init(receiving media: NegotiatedMedia, mid: String, videoFormats: [any VideoPayloadFormat]) {
+    /// Creates a section in which the peer sends, with the numbers that were negotiated.
+    fileprivate init(receiving media: NegotiatedMedia, mid: String) {
         let codecs = media.codecs.map { agreed in
             var codec = NegotiableCodec.opusReceived
             if !agreed.map.isOpus {
-                let format = videoFormats.format(of: agreed.map, agreed.parameters)
                 codec = NegotiableCodec(
-                    kind: "video", map: agreed.map, formatParameters: format?.parameters.offered,
+                    kind: "video", map: agreed.map,
+                    formatParameters: agreed.local.formatParameters ?? agreed.format?.parameters.offered,
                     feedback: NegotiableCodec.videoFeedback,
-                    rtxPayloadType: agreed.rtxPayloadType, forwardErrorCorrection: media.forwardErrorCorrection)
+                    rtxPayloadType: agreed.rtxPayloadType.flatMap { _ in agreed.local.rtxPayloadType },
+                    forwardErrorCorrection: media.forwardErrorCorrection, format: agreed.format)
             }
-            codec.map = agreed.map
-            codec.feedback = codec.feedback.filter(media.feedback.contains)
+            codec.map = agreed.map.with(payloadType: agreed.local.payloadType)
+            codec.feedback = codec.feedback.filter(agreed.feedback.contains)
             return codec
         }
         self.init(
@@ -234,5 +241,32 @@ extension OfferedSection {
             extensions: media.extensionIDs.sorted { $0.value < $1.value }.map {
                 ExtensionMapAttribute(id: UInt16($0.value), uri: $0.key.rawValue)
             }, direction: .receiveOnly, source: nil, isSlides: false)
+    }
+
+    /// Returns the section with the numbers and the parameters that the codecs and the extensions of `media` already
+    /// have in this side's descriptions, which must not change (RFC 3264 §8.3.2). With `onlyAgreed`, it has no other
+    /// codecs.
+    fileprivate func keeping(_ media: NegotiatedMedia, onlyAgreed: Bool = false) -> OfferedSection {
+        var section = self
+        let isSymmetric = media.codecs.allSatisfy { $0.local.payloadType == $0.map.payloadType }
+        section.codecs = codecs.compactMap { codec in
+            let agreed = media.codecs.first { $0.format === codec.format && $0.map.isSameEncoding(as: codec.map) }
+            guard let agreed else { return onlyAgreed ? nil : codec }
+            var codec = codec
+            codec.map = codec.map.with(payloadType: agreed.local.payloadType)
+            if codec.rtxPayloadType != nil {
+                codec.rtxPayloadType = agreed.local.rtxPayloadType ?? codec.rtxPayloadType
+            }
+            codec.formatParameters = agreed.local.formatParameters ?? codec.formatParameters
+            if codec.forwardErrorCorrection != nil, isSymmetric, let correction = media.forwardErrorCorrection {
+                codec.forwardErrorCorrection = correction
+            }
+            return codec
+        }
+        section.extensions = extensions.map { map in
+            let id = HeaderExtensionURI(rawValue: map.uri).flatMap { media.extensionIDs[$0] }
+            return ExtensionMapAttribute(id: id.map { UInt16($0) } ?? map.id, direction: map.direction, uri: map.uri)
+        }
+        return section
     }
 }

@@ -41,14 +41,9 @@ struct InboundMedia: Sendable {
     /// The receiver of audio; nil for video, and before a source is known.
     private(set) var audio: InboundAudioStream?
     private var activity = ActivityMonitor()
-    private let videoFormats: [any VideoPayloadFormat]
 
-    init(
-        _ negotiated: NegotiatedMedia, localSource: SynchronizationSource,
-        videoFormats: [any VideoPayloadFormat] = VideoPayloadFormats.all
-    ) {
+    init(_ negotiated: NegotiatedMedia, localSource: SynchronizationSource) {
         self.negotiated = negotiated
-        self.videoFormats = videoFormats
         self.localSource = localSource
         extensions = HeaderExtensionMap(negotiated)
         isActive = negotiated.direction.receives
@@ -279,7 +274,7 @@ struct InboundMedia: Sendable {
 
     private mutating func hearVideo(_ source: SynchronizationSource) {
         var configuration = InboundVideoStream.Configuration(
-            source: source, formats: negotiated.formats(among: videoFormats), localSource: localSource)
+            source: source, formats: negotiated.formats, localSource: localSource)
         // Retransmissions belong to the source with which they were announced.
         let announced = negotiated.remote.ssrc == source.rawValue ? negotiated.remote.rtxSSRC : nil
         if configuration.formats.contains(where: { $0.retransmission != nil }) {

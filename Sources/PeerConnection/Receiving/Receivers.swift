@@ -14,11 +14,6 @@ struct Receivers {
     private var declined: Set<Int> = []
     /// The arrivals of all receivers; nil if no description requests reports on them.
     private var arrivals: TransportFeedbackGenerator?
-    private let videoFormats: [any VideoPayloadFormat]
-
-    init(videoFormats: [any VideoPayloadFormat]) {
-        self.videoFormats = videoFormats
-    }
 
     /// The number of receivers from which indices are reused: twice as many as can be active, so that an index was
     /// reported as inactive long before it is reused.
@@ -57,12 +52,11 @@ struct Receivers {
         if isFull, !released.isEmpty {
             let index = released.removeFirst()
             // The peer knows this source of reports, and receives its goodbye at the end.
-            media[index] = InboundMedia(
-                agreed, localSource: media[index].localSource, videoFormats: videoFormats)
+            media[index] = InboundMedia(agreed, localSource: media[index].localSource)
             return index
         }
         let localSource = SynchronizationSource(UInt32.random(in: 1...UInt32.max, using: &random))
-        media.append(InboundMedia(agreed, localSource: localSource, videoFormats: videoFormats))
+        media.append(InboundMedia(agreed, localSource: localSource))
         return media.count - 1
     }
 

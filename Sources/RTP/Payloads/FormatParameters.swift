@@ -24,7 +24,7 @@ package protocol VideoFormatParameters: Sendable {
     var offered: String? { get }
 
     /// Whether the peer's parameters are the same configuration, so that both sides can use its payload type.
-    func accepts(_ theirs: FormatParameters) -> Bool
+    func accepts(_ theirs: FormatParameters, _ leniency: FormatLeniency) -> Bool
 
     /// Returns the value of `a=fmtp` in an answer to parameters that are accepted; nil for none.
     func answer(to theirs: FormatParameters) -> String?
@@ -33,11 +33,28 @@ package protocol VideoFormatParameters: Sendable {
     func limits(in theirs: FormatParameters) -> PictureLimits
 }
 
+extension VideoFormatParameters {
+    /// Whether the peer's parameters are the same configuration in every respect.
+    package func accepts(_ theirs: FormatParameters) -> Bool { accepts(theirs, []) }
+}
+
+/// The circumstances that allow the peer's parameters to differ from the same configuration.
+package struct FormatLeniency: OptionSet, Sendable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// The peer sends nothing: it is enough that it decodes the video of this side.
+    package static let isReceiver = FormatLeniency(rawValue: 1)
+    /// An answer has the payload type of the offer, whose configuration a missing parameter has.
+    package static let repeatsOffer = FormatLeniency(rawValue: 2)
+}
+
 /// The rules of a format whose parameters don't matter.
 struct NoFormatParameters: VideoFormatParameters {
     let offered: String? = nil
 
-    func accepts(_ theirs: FormatParameters) -> Bool { true }
+    func accepts(_ theirs: FormatParameters, _ leniency: FormatLeniency) -> Bool { true }
 
     func answer(to theirs: FormatParameters) -> String? { nil }
 

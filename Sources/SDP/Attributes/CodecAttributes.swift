@@ -27,6 +27,12 @@ package struct RTPMapAttribute: Hashable, Sendable, CustomStringConvertible {
             parameters: parts.count == 3 ? String(parts[2]) : nil)
     }
 
+    /// Returns the same encoding with another payload type.
+    package func with(payloadType: UInt8) -> RTPMapAttribute {
+        RTPMapAttribute(
+            payloadType: payloadType, encodingName: encodingName, clockRate: clockRate, parameters: parameters)
+    }
+
     /// Whether this is the same encoding, whatever its payload type. A missing number of channels counts as one.
     package func isSameEncoding(as other: RTPMapAttribute) -> Bool {
         encodingName.lowercased() == other.encodingName.lowercased() && clockRate == other.clockRate
@@ -56,6 +62,13 @@ package struct FormatParametersAttribute: Hashable, Sendable {
         guard let format = fields.first, format.isToken else { return nil }
         // Some writers end the line after the format if there are no parameters.
         self.init(format: String(format), text: fields.count == 2 ? String(fields[1]) : "")
+    }
+
+    /// Returns the parameters of two lines of a format.
+    package static func + (first: FormatParametersAttribute, second: FormatParametersAttribute)
+        -> FormatParametersAttribute
+    {
+        FormatParametersAttribute(format: first.format, text: first.text + ";" + second.text)
     }
 
     /// The value of a parameter in the form `name=value`. Names are compared without regard to case.

@@ -133,9 +133,10 @@ extension MediaDescription {
         try all(.fmtp, FormatParametersAttribute.init)
     }
 
-    /// Returns the parameters of a payload type.
+    /// Returns the parameters of a payload type, of all its `a=fmtp` lines.
     package func formatParameters(of payloadType: UInt8) throws(SDPError) -> FormatParametersAttribute? {
-        try formatParameters().first { $0.format == String(payloadType) }
+        let lines = try formatParameters().filter { $0.format == String(payloadType) }
+        return lines.first.map { lines.dropFirst().reduce($0, +) }
     }
 
     /// Returns the values of all `a=rtcp-fb` lines.

@@ -1,4 +1,5 @@
 internal import RTCShareLocks
+internal import RTCShareRTP
 internal import RTCShareTransport
 
 /// The current track and senders of a stream, as its owner set them. Any thread can read them. Urgent changes are
@@ -8,12 +9,25 @@ final class SharedSenders<Sender: RTPSender, Track: AnyObject & Sendable>: Senda
         var track: Track?
         /// The senders by their connections.
         var senders: [ObjectIdentifier: Sender] = [:]
+        /// The codecs of video in order of preference; empty for all in the order of each connection.
+        var codecPreferences: [any VideoPayloadFormat] = []
         var isStopped = false
     }
 
     private let state = Locked(State())
 
     var track: Track? { state.withLock { $0.track } }
+
+    var codecPreferences: [any VideoPayloadFormat] { state.withLock { $0.codecPreferences } }
+
+    /// Sets the codecs in the next description of each connection.
+    func setCodecPreferences(_ formats: [any VideoPayloadFormat]) {
+        let senders = state.withLock { state in
+            state.codecPreferences = formats
+            return Array(state.senders.values)
+        }
+        for sender in senders { sender.setCodecPreferences(formats) }
+    }
 
     func sender(on connection: Connection) -> Sender? { state.withLock { $0.senders[ObjectIdentifier(connection)] } }
 

@@ -3,7 +3,7 @@ internal import NIOCore
 internal import RTCShareLocks
 package import RTCShareMedia
 package import RTCSharePeerConnection
-internal import RTCShareRTP
+package import RTCShareRTP
 internal import RTCShareRecording
 package import RTCShareTransport
 package import RTCShareVideoCoding
@@ -86,6 +86,7 @@ package actor VideoSendStream {
         choice = CodecChoice(codecs)
         group = EncodingGroup(wanted: settings, codecs: choice.order, priority: priority)
         let first = try makeEncoding(0, choice.order[0], settings: settings)
+        shared.setCodecPreferences(codecs?.map(\.format) ?? [])
         post { $0.encodings[0] = first }
     }
 
@@ -311,8 +312,9 @@ package actor VideoSendStream {
     }
 
     /// Sets the codecs in the order in which a sender uses them, or with nil an order that goes by the bitrate and the
-    /// machine.
+    /// machine. The next descriptions have the same order, since some servers accept only the first codec of an offer.
     package nonisolated func setCodecs(_ codecs: [VideoCodec]?) {
+        shared.setCodecPreferences(codecs?.map(\.format) ?? [])
         post { stream in
             guard codecs != stream.choice.wanted else { return }
             stream.choice = CodecChoice(codecs)
@@ -411,6 +413,8 @@ package actor VideoSendStream {
 }
 
 extension VideoSendStream: SendingStream {
+    package nonisolated var codecPreferences: [any VideoPayloadFormat] { shared.codecPreferences }
+
     package nonisolated func makeSender(over connection: Connection, media: Int) -> VideoSender {
         VideoSender(connection: connection, media: media, stream: self)
     }

@@ -27,6 +27,7 @@ extension Connection {
         guard alike.count < limit else { throw .limit(limit) }
         let sender = owner.makeSender(over: self, media: try index(of: kind))
         senders[sender.media] = SenderReference(sender: sender, kind: kind, owner: owner)
+        peer.setCodecPreferences(owner.codecPreferences, media: sender.media)
         return sender
     }
 

@@ -93,6 +93,13 @@ package struct SenderAgreement: Sendable, Hashable {
 package protocol SenderOwner: AnyObject, Sendable {
     associatedtype Sender: RTPSender
 
+    /// The codecs of its video, in order of preference; empty for all in the connection's order.
+    var codecPreferences: [any VideoPayloadFormat] { get }
+
     /// Creates the sender for the media of this index.
     func makeSender(over connection: Connection, media: Int) -> Sender
+}
+
+extension SenderOwner {
+    package var codecPreferences: [any VideoPayloadFormat] { [] }
 }

@@ -2,6 +2,7 @@ import Foundation
 import RTCShareContentShare
 import RTCSharePeerConnection
 import RTCShareSignaling
+import RTCShareVideoCoding
 import TestSupport
 import Testing
 
@@ -47,11 +48,12 @@ extension Interop {
 
         /// Has a viewer of other people's see a publisher, for `seconds`.
         private func watch(
-            _ display: String, by viewer: Viewer, for seconds: Int, at server: JanusServer
+            _ display: String, in room: JanusServer.Room = room, by viewer: Viewer, for seconds: Int,
+            at server: JanusServer
         ) async throws -> ViewerReport {
             let folder = try TemporaryFolder()
             let subscriber = try await server.subscribe(
-                to: display, in: Self.room.id, pin: "open sesame", viewing: folder)
+                to: display, in: room.id, pin: "open sesame", viewing: folder)
             defer { subscriber.stop() }
             let program = try viewer.start(duration: seconds, snapshotAt: "2.5", in: folder)
             defer { program.stop() }
@@ -113,6 +115,37 @@ extension Interop {
             for text in [outcome.standardError, outcome.standardOutput, viewed.standardError] {
                 #expect(!text.contains("open sesame") && !text.contains(Self.secret), "\(text)")
             }
+        }
+
+        @Test(
+            "A room of one codec is sent it, and its viewers see it", .timeLimit(.minutes(5)),
+            arguments: [(VideoCodec.av1, [Viewer.chromium, .firefox]), (.h264, [.chromium, .aiortc])])
+        func codecOfRoom(codec: VideoCodec, viewers: [Viewer]) async throws {
+            guard codec.unavailability() == nil else { return }
+            let folder = try TemporaryFolder()
+            var room = Self.room
+            room.settings.append("videocodec = \"\(codec.name.lowercased())\"")
+            let server = try await JanusServer([room], in: folder)
+            let options = [
+                "--janus", server.url, "--janus-room", "\(room.id)",
+                "--janus-pin-file", try Self.secret("open sesame", "pin", in: folder),
+            ]
+            let share = try Share(environment: Self.environment(folder), in: folder)
+            let sending = try share.start(
+                ["send", "--attendee", "alice", "--source", "test:640x480@30"] + options)
+            defer { sending.stop() }
+            try await waitUntilPublished(1, by: sending)
+            for viewer in viewers where Peers.has(viewer) {
+                let report = try await watch("alice#content", in: room, by: viewer, for: 4, at: server)
+                let video = try #require(report.videos?.first, "\(viewer)")
+                #expect(video.frames > 5 && video.width == 640, "\(viewer): \(video.frames) of \(video.width)")
+            }
+            let viewing = try share.start(
+                ["view", "--no-window", "--janus-publisher", "alice#content", "--duration", "2"] + options)
+            defer { viewing.stop() }
+            let viewed = try await viewing.outcome(timeout: .seconds(60))
+            #expect(viewed.status == 0 && viewed.standardError.contains("screen of alice, 640x480"), "\(viewed)")
+            await waitUntil { (try? await status(share).servers.first?.codec) == codec.name }
         }
 
         @Test("A Janus that is killed and started again gets the share and its viewer again", arguments: [false, true])

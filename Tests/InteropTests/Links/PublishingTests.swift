@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import RTCShareSignaling
+import RTCShareVideoCoding
 import Testing
 import TestSupport
 
@@ -96,6 +97,45 @@ extension Interop {
             for text in [outcome.standardError, outcome.standardOutput, told, arguments] {
                 #expect(!text.contains("open-sesame") && !text.contains("hidden-key"), "\(text)")
             }
+        }
+
+        @Test(
+            "A server that takes H.264 alone is sent it, whichever profile it names",
+            .enabled(if: VideoCodec.h264.unavailability() == nil, "libopenh264-7 is not installed"),
+            .timeLimit(.minutes(3)),
+            arguments: [[], ["--profile", "none"], ["--profile", "42001f"], ["--profile", "640c1f"]])
+        func onlyH264(options: [String]) async throws {
+            let folder = try TemporaryFolder()
+            let server = try await PeerServer(Self.script, ["--codec", "H264"] + options, in: folder)
+            defer { server.program.stop() }
+            let share = try Share(environment: Self.environment(folder), in: folder)
+            let sending = try share.start([
+                "send", "--whip", server.url, "--source", "test:320x240@30", "--audio", "beep",
+            ])
+            defer { sending.stop() }
+            try await wait(for: 30, at: server, from: sending)
+            await waitUntil { (try? await status(share).servers.first?.codec) == "H264" }
+            sending.interrupt()
+            #expect(try await sending.outcome(timeout: .seconds(20)).status == 0)
+        }
+
+        @Test(
+            "A server that takes the first codec of an offer is sent the one of --codec", .timeLimit(.minutes(3)),
+            arguments: ["vp8", "h264"])
+        func chosenCodec(name: String) async throws {
+            guard VideoCodec.all.contains(where: { $0.name.lowercased() == name && $0.unavailability() == nil }) else {
+                return
+            }
+            let folder = try TemporaryFolder()
+            let server = try await PeerServer(Self.script, ["--first"], in: folder)
+            defer { server.program.stop() }
+            let share = try Share(environment: Self.environment(folder), in: folder)
+            let sending = try share.start([
+                "send", "--whip", server.url, "--source", "test:320x240@30", "--audio", "beep", "--codec", name,
+            ])
+            defer { sending.stop() }
+            try await wait(for: 30, at: server, from: sending)
+            await waitUntil { (try? await status(share).servers.first?.codec) == name.uppercased() }
         }
 
         @Test("A server that is killed and started again gets the share again, by itself")

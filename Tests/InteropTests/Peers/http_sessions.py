@@ -24,8 +24,9 @@ def tell(entry):
 class Sessions:
     """The peer connections, which live on a loop of their own."""
 
-    def __init__(self, prepare):
+    def __init__(self, prepare, edit=lambda answer: answer):
         self.prepare = prepare
+        self.edit = edit
         self.loop = asyncio.new_event_loop()
         threading.Thread(target=self.loop.run_forever, daemon=True).start()
         self.connections = {}
@@ -40,7 +41,7 @@ class Sessions:
         await connection.setLocalDescription(await connection.createAnswer())
         key = str(len(self.connections) + 1)
         self.connections[key] = connection
-        return key, connection.localDescription.sdp
+        return key, self.edit(connection.localDescription.sdp)
 
     async def end(self, key):
         connection = self.connections.pop(key, None)

@@ -34,7 +34,7 @@ struct AnswerTests {
         let session = try negotiate(PeerDescriptions.firefoxAnswer)
         let media = try #require(session.acceptedMedia.first)
         #expect(media.payloadType == 120 && media.rtxPayloadType == 124)
-        #expect(media.codecParameters?["max-fr"] == "60")
+        #expect(media.codecs[0].parameters?["max-fr"] == "60")
         #expect(media.extensionIDs.count == 4 && media.extensionIDs[.mid] == 1)
         #expect(session.remoteHasAllCandidates && session.remoteCandidates.count == 3)
     }

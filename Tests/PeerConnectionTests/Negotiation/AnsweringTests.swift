@@ -46,7 +46,7 @@ struct AnsweringTests {
         #expect(try answer.media[0].formatParameters(of: 111)?.text == "minptime=10;useinbandfec=1;stereo=1;usedtx=1")
         #expect(sound.extensionIDs[.audioLevel] == 14 && sound.extensionIDs[.mid] == 4)
         #expect(sound.remote.streams.first?.streamID == "bob" && sound.feedback == [.transportWide])
-        #expect(OpusParameters(sound.codecParameters).usesInbandFEC)
+        #expect(OpusParameters(sound.codecs[0].parameters).usesInbandFEC)
         #expect(media.extensionIDs[.videoOrientation] == 13 && media.extensionIDs[.mid] == 4)
         #expect(media.remote.streams.first?.streamID == "bob#content" && media.remote.isSlides)
         #expect(media.remote.ssrc == 2_231_627_014 && media.remote.rtxSSRC == 632_943_048)

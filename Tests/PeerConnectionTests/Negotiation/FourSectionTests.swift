@@ -36,7 +36,7 @@ struct FourSectionTests {
         let session = try negotiate(PeerDescriptions.aiortcAnswerToFour)
         let media = session.acceptedMedia
         #expect(media.map(\.payloadType) == [96, 109, 111, 96])
-        #expect(media[1].codecParameters == nil && media[1].opus == OpusParameters())
+        #expect(media[1].codecs[0].parameters == nil && media[1].opus == OpusParameters())
         #expect(media[1].extensionIDs == [.mid: 1, .audioLevel: 7])
         #expect(session.remoteFingerprints.map(\.hashFunction) == ["sha-256", "sha-384", "sha-512"])
         #expect(session.remoteCandidates.count == 2, "the same ones stand in several sections")

@@ -360,7 +360,7 @@ import Testing
         #expect(call.sender.outbound[0].stream?.parameters.payloadType == PayloadType(97))
         #expect(call.sender.outbound[1].stream?.parameters.payloadType == PayloadType(96))
         let offer = try call.makeOffer()
-        #expect(offer.media.map(\.formats) == [video, ["109"], video])
+        #expect(offer.media.map(\.formats) == [video, ["96"], video])
     }
 
     // MARK: What is refused

@@ -60,6 +60,57 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
         #expect(!assembler.needsKeyFrame(now: at(10_000)))
     }
 
+    @Test("A frame with a packet that can't be read is given up at once, and a key frame is needed")
+    func unreadable() {
+        for position in 0..<3 {
+            var stream = VP8TestStream(seed: 3)
+            var assembler = FrameAssembler()
+            for packet in stream.frame(isKeyFrame: true, packetCount: 2) { assembler.insert(packet, now: at(0)) }
+            #expect(assembler.pollFrames().count == 1)
+            let packets = stream.frame(isKeyFrame: false, packetCount: 3)
+            for (index, packet) in packets.enumerated() {
+                #expect(!assembler.needsKeyFrame(now: at(1)) || index > position)
+                if index == position {
+                    assembler.insertUnreadable(packet.number, timestamp: packet.timestamp, now: at(1))
+                } else {
+                    assembler.insert(packet, now: at(1))
+                }
+            }
+            #expect(assembler.pollFrames().isEmpty && assembler.needsKeyFrame(now: at(1)))
+            let next = stream.frame(isKeyFrame: true, packetCount: 2)
+            for packet in next { assembler.insert(packet, now: at(2)) }
+            #expect(assembler.pollFrames() == [bytes(next)] && assembler.bufferedPackets == 0)
+            #expect(assembler.framesDropped == 1)
+        }
+    }
+
+    @Test("A frame before a packet that can't be read is whole, even without a marker")
+    func unreadableAfterFrame() {
+        var stream = VP8TestStream(seed: 4)
+        var assembler = FrameAssembler()
+        let key = stream.frame(isKeyFrame: true, packetCount: 2)
+        for packet in key {
+            assembler.insert(
+                packet.number, timestamp: packet.timestamp, marker: false, descriptor: packet.descriptor,
+                payload: packet.payload, now: at(0))
+        }
+        #expect(assembler.pollFrame() == nil)
+        let next = stream.frame(isKeyFrame: false, packetCount: 1)[0]
+        assembler.insertUnreadable(next.number, timestamp: next.timestamp, now: at(1))
+        #expect(assembler.pollFrames() == [bytes(key)] && assembler.needsKeyFrame(now: at(1)))
+    }
+
+    @Test("A key frame with a packet that can't be read is requested again, without the wait for its rest")
+    func unreadableKeyFrame() {
+        var stream = VP8TestStream(seed: 5)
+        var assembler = FrameAssembler()
+        let key = stream.frame(isKeyFrame: true, packetCount: 4)
+        assembler.insert(key[0], now: at(0))
+        #expect(!assembler.needsKeyFrame(now: at(110)))
+        assembler.insertUnreadable(key[1].number, timestamp: key[1].timestamp, now: at(0))
+        #expect(assembler.needsKeyFrame(now: at(110)))
+    }
+
     @Test("The packets of a small key frame give the frame in any order")
     func everyOrder() {
         var stream = VP8TestStream(seed: 1)

@@ -23,9 +23,10 @@ struct InboundMediaTests {
             codecs: [
                 NegotiatedCodec(
                     map: RTPMapAttribute(
-                        payloadType: payloadType, encodingName: "OPUS", clockRate: 48_000, parameters: "2"))
+                        payloadType: payloadType, encodingName: "OPUS", clockRate: 48_000, parameters: "2"),
+                    feedback: [.transportWide])
             ],
-            feedback: [.transportWide], extensionIDs: [.mid: 1, .audioLevel: 7], hasReducedSizeRTCP: true, local: .none,
+            extensionIDs: [.mid: 1, .audioLevel: 7], hasReducedSizeRTCP: true, local: .none,
             remote: remote)
     }
 
@@ -40,9 +41,9 @@ struct InboundMediaTests {
             codecs: [
                 NegotiatedCodec(
                     map: RTPMapAttribute(payloadType: payloadType, encodingName: "VP8", clockRate: 90_000),
-                    rtxPayloadType: payloadType + 1)
+                    rtxPayloadType: payloadType + 1, format: .vp8, feedback: [.nack, .pictureLoss])
             ],
-            feedback: [.nack, .pictureLoss], extensionIDs: [.mid: 1],
+            extensionIDs: [.mid: 1],
             hasReducedSizeRTCP: true, local: .none, remote: remote)
     }
 

@@ -172,6 +172,48 @@ private struct Call: ~Copyable {
         }
     }
 
+    @Test("A packet whose payload can't be read leads to a key frame request at once")
+    func unreadablePayload() throws {
+        var receiver = InboundVideoStream(configuration: .init(source: media, formats: formats, localSource: local))
+        var stream = VP8TestStream(seed: 6)
+        for packet in stream.frame(isKeyFrame: true, packetCount: 2) {
+            try receiver.receive(datagram(packet), now: at(0))
+        }
+        #expect(receiver.pollFrame() != nil)
+        #expect(receiver.pollFeedback(now: at(0)).isEmpty)
+        let packets = stream.frame(isKeyFrame: false, packetCount: 2)
+        // A descriptor that ends before its extension.
+        try receiver.receive(Array(datagram(packets[0]).prefix(12)) + [0x80], now: at(33))
+        try receiver.receive(datagram(packets[1]), now: at(33))
+        #expect(receiver.pollFrame() == nil && receiver.statistics.packetsRejected == 1)
+        let request = PictureLossIndication(sender: local, media: media)
+        #expect(receiver.pollFeedback(now: at(33)) == [.pictureLossIndication(request)])
+    }
+
+    @Test("A requested packet of a codec without RTX is a retransmission, although another codec has RTX")
+    func codecWithoutRTX() throws {
+        for hasRTX in [false, true] {
+            let formats = [
+                NegotiatedFormat(.vp8, payloadType: vp8, retransmission: hasRTX ? vp8rtx : nil),
+                NegotiatedFormat(
+                    TestPayloadFormat.shared, payloadType: PayloadType(masking: 98),
+                    retransmission: PayloadType(masking: 99)),
+            ]
+            var configuration = InboundVideoStream.Configuration(source: media, formats: formats, localSource: local)
+            configuration.retransmissionSource = rtx
+            var receiver = InboundVideoStream(configuration: configuration)
+            receiver.setRoundTripTime(.milliseconds(40))
+            var stream = VP8TestStream(seed: 7)
+            let packets = stream.frame(isKeyFrame: true, packetCount: 4)
+            for index in [0, 1, 3] { try receiver.receive(datagram(packets[index]), now: at(0)) }
+            let lost = GenericNACK(sender: local, media: media, lost: [packets[2].number])
+            #expect(receiver.pollFeedback(now: at(50)).contains(.genericNACK(lost)))
+            try receiver.receive(datagram(packets[2]), now: at(60))
+            #expect(receiver.pollFrame() != nil)
+            #expect(receiver.statistics.retransmittedPacketsReceived == (hasRTX ? 0 : 1))
+        }
+    }
+
     @Test("The lost end of a frame is requested although no newer packet arrives", arguments: [true, false])
     func asksForTail(isKeyFrame: Bool) throws {
         var receiver = InboundVideoStream(configuration: .init(source: media, formats: formats, localSource: local))

@@ -67,6 +67,29 @@ struct VideoFormatParametersTests {
         #expect(Self.h264.accepts(FormatParameters(text: text)) == isSame)
     }
 
+    @Test(
+        "A peer that only receives can name any profile whose decoders decode constrained baseline (H.264 A.2)",
+        arguments: [
+            ("42001f", true), ("42801f", true), ("4d001f", true), ("4d4028", true), ("58801f", true),
+            ("640c1f", true), ("64001f", true), ("640034", true), ("f4001f", true), ("6e0028", true),
+            ("42e01f", true), ("f4101f", false), ("6e1028", false), ("7a1028", false), ("2c001f", false),
+            ("53001f", false), ("0000", false),
+        ])
+    func receivedProfile(profileLevel: String, isAccepted: Bool) {
+        let parameters = FormatParameters(text: "packetization-mode=1;profile-level-id=" + profileLevel)
+        #expect(Self.h264.accepts(parameters, .isReceiver) == isAccepted)
+        #expect(Self.h264.accepts(parameters, .repeatsOffer) == (profileLevel == "42e01f"))
+        #expect(!Self.h264.accepts(FormatParameters(text: "profile-level-id=" + profileLevel), .isReceiver))
+    }
+
+    @Test("An answer at the payload type of the offer has the mode of the offer, unless it names another")
+    func repeatedMode() {
+        #expect(Self.h264.accepts(FormatParameters(), .repeatsOffer))
+        #expect(Self.h264.accepts(FormatParameters(text: "profile-level-id=42e01f"), .repeatsOffer))
+        #expect(!Self.h264.accepts(FormatParameters(text: "packetization-mode=0"), .repeatsOffer))
+        #expect(!Self.h264.accepts(FormatParameters(text: "packetization-mode"), .repeatsOffer))
+    }
+
     @Test("Without a mode, a peer's H.264 has single NAL units")
     func defaultMode() {
         let parameters = H264FormatParameters(packetizationMode: 0)
@@ -83,6 +106,8 @@ struct VideoFormatParametersTests {
             ("level-asymmetry-allowed=1;profile-level-id=42f00b", "level-asymmetry-allowed=1;", "42e01f"),
             ("level-asymmetry-allowed=0;profile-level-id=42e028", "", "42e01f"),
             ("profile-level-id=42C015", "", "42c015"),
+            ("level-asymmetry-allowed=1;profile-level-id=640c34", "level-asymmetry-allowed=1;", "640c1f"),
+            ("profile-level-id=4d0015", "", "4d0015"),
             ("profile-level-id=42f00b", "", "42f00b"),
             ("", "", "42e01f"),
         ])

@@ -151,6 +151,30 @@ import Testing
         await pair.close()
     }
 
+    @Test("The next offer has the codecs in the owner's order, and with none that of the connection")
+    func codecPreferences() async throws {
+        var configuration = Connection.Configuration()
+        configuration.addresses = [Loopback.v4]
+        configuration.videoFormats = [.vp8, .av1, .h264]
+        let identity = try LocalIdentity(media: [Self.content])
+        let connection = try await Connection(as: .offerer, identity: identity, configuration: configuration)
+        let stream = try VideoSendStream(
+            settings: .init(bitrate: .kilobitsPerSecond(300)), codecs: [.vp8, .h264, .av1])
+        func offered() async throws -> [String] {
+            try await connection.makeOffer().media[0].rtpMaps().map(\.encodingName)
+                .filter { !["rtx", "red", "ulpfec"].contains($0) }
+        }
+        #expect(try await offered() == ["VP8", "AV1", "H264"])
+        try await connection.open(Self.content, of: stream)
+        #expect(try await offered() == ["VP8", "H264", "AV1"])
+        stream.setCodecs([.h264, .vp8, .av1])
+        #expect(try await offered() == ["H264", "VP8", "AV1"])
+        stream.setCodecs(nil)
+        #expect(try await offered() == ["VP8", "AV1", "H264"])
+        stream.stop()
+        await connection.close()
+    }
+
     @Test("No frame of a replaced track is sent, and each track begins once")
     func replacedTrack() async throws {
         let pair = try await ConnectedPair([Self.content])
@@ -646,4 +670,11 @@ extension Connection {
 
     /// Whether the first media is sent.
     fileprivate var isSending: Bool { peer.isSending(media: 0) }
+}
+
+extension Connection {
+    /// Opens a sender for a stream.
+    fileprivate func open(_ kind: LocalIdentity.MediaKind, of stream: VideoSendStream) throws {
+        try stream.open(kind, atMost: 1, isActive: true, on: self)
+    }
 }

@@ -93,10 +93,11 @@ struct DescriptionReader {
         return Dictionary(maps.map { ($0.payloadType, $0) }) { first, _ in first }
     }
 
-    /// Returns the `a=fmtp` of each payload type.
+    /// Returns the parameters of each payload type, of all its `a=fmtp` lines.
     func parameters(of media: MediaDescription) throws(NegotiationError) -> [UInt8: FormatParametersAttribute] {
         let parameters = try read { () throws(SDPError) in try media.formatParameters() }
-        return Dictionary(parameters.compactMap { line in UInt8(line.format).map { ($0, line) } }) { first, _ in first }
+        return Dictionary(
+            parameters.compactMap { line in UInt8(line.format).map { ($0, line) } }, uniquingKeysWith: +)
     }
 
     /// Returns the payload types of the `m=` line in order.
@@ -160,6 +161,19 @@ extension RTPMapAttribute {
     var isOpus: Bool { encodingName.lowercased() == "opus" }
 }
 
+extension UInt8 {
+    /// Whether a payload type is one of those that RTCP packet types use on the same port (RFC 5761 §4).
+    var isOfRTCP: Bool { (64...95).contains(self) }
+}
+
+extension Array {
+    /// Returns the codecs whose payload types are not those of RTCP; if all are, all, so that the error names one.
+    func withoutRTCPNumbers(_ codec: (Element) -> NegotiatedCodec) -> [Element] {
+        let usable = filter { !codec($0).map.payloadType.isOfRTCP }
+        return usable.isEmpty ? self : usable
+    }
+}
+
 /// The numbers that must have one meaning within a bundle (RFC 9143 §10.1.2, §10.2).
 struct BundledNumbers {
     private var formats: [UInt8: RTPMapAttribute] = [:]
@@ -168,8 +182,7 @@ struct BundledNumbers {
     mutating func claim(_ map: RTPMapAttribute, _ side: NegotiationError.Side, _ media: MediaDescription)
         throws(NegotiationError)
     {
-        // With RTCP on the same port, RTCP packet types use these numbers (RFC 5761 §4).
-        guard !(64...95).contains(map.payloadType) else {
+        guard !map.payloadType.isOfRTCP else {
             throw NegotiationError(side, media.line, .payloadTypeOfRTCP(map.payloadType))
         }
         if let other = formats[map.payloadType], !other.isSameEncoding(as: map) {

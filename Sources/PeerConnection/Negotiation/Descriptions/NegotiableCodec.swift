@@ -35,8 +35,10 @@ package struct NegotiableCodec: Sendable {
     }
 
     /// Whether a payload type of the peer has this configuration.
-    func accepts(_ map: RTPMapAttribute, _ parameters: FormatParametersAttribute?) -> Bool {
-        self.map.isSameEncoding(as: map) && format?.parameters.accepts(FormatParameters(parameters)) ?? true
+    func accepts(
+        _ map: RTPMapAttribute, _ parameters: FormatParametersAttribute?, _ leniency: FormatLeniency
+    ) -> Bool {
+        self.map.isSameEncoding(as: map) && format?.parameters.accepts(FormatParameters(parameters), leniency) ?? true
     }
 
     /// The feedback on video.
@@ -44,16 +46,21 @@ package struct NegotiableCodec: Sendable {
         .nack, .pictureLoss, .fullIntraRequest, .receiverEstimatedBitrate, .transportWide,
     ]
 
+    /// The payload types of video codecs, each of which is followed by that of its retransmissions. Those of Opus and of
+    /// forward error correction are not among them.
+    private static let payloadTypes =
+        Array(stride(from: 96, to: 108, by: 2)) + Array(stride(from: 35, to: 63, by: 2)) as [UInt8]
+
     /// Returns the video codecs with these payload formats, in order of preference, with all feedback that this project
     /// supports, retransmission and forward error correction.
     ///
     /// - Parameter preferences: The formats to return, in order; if it has none of `formats`, all of them. Their payload
     ///   types don't depend on it.
     package static func video(
-        _ formats: [any VideoPayloadFormat] = VideoPayloadFormats.all,
+        _ formats: [any VideoPayloadFormat] = VideoPayloadFormats.basic,
         preferring preferences: [any VideoPayloadFormat] = []
     ) -> [NegotiableCodec] {
-        let codecs = zip(stride(from: 96 as UInt8, to: 112, by: 2), formats).map { payloadType, format in
+        let codecs = zip(payloadTypes, formats).map { payloadType, format in
             NegotiableCodec(
                 kind: "video",
                 map: RTPMapAttribute(

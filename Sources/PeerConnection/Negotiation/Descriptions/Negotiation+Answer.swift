@@ -10,7 +10,7 @@ extension Negotiation {
     /// - Parameter videoFormats: The payload formats of the offer, whose rules for parameters apply.
     package static func negotiate(
         offer: SessionDescription, answer: SessionDescription, agreed: NegotiatedSession? = nil,
-        videoFormats: [any VideoPayloadFormat] = VideoPayloadFormats.all
+        videoFormats: [any VideoPayloadFormat] = VideoPayloadFormats.basic
     ) throws(NegotiationError) -> NegotiatedSession {
         let matching = AnswerMatching(
             ours: DescriptionReader(side: .offer, session: offer),
@@ -183,24 +183,25 @@ private struct AnswerMatching {
             throw NegotiationError(.answer, answered.line, .rtcpMuxMissing)
         }
         let direction = try localDirection(offered, answered)
-        let common = try commonCodecs(offered, answered)
-        var codecs: [NegotiatedCodec] = []
-        var feedback: [Set<FeedbackKind>] = []
-        for (own, codec) in common {
+        let common = try commonCodecs(offered, answered, sendsOnly: !direction.receives)
+        let codecs = try common.map { own, codec throws(NegotiationError) -> NegotiatedCodec in
             try numbers.claim(codec.map, .answer, answered)
             var codec = codec
-            if try ours.rtxPayloadType(for: own.payloadType, in: offered) != nil {
+            let rtx = try ours.rtxPayloadType(for: own.payloadType, in: offered)
+            if rtx != nil {
                 codec.rtxPayloadType = try theirs.rtxPayloadType(for: codec.map.payloadType, in: answered)
             }
             if let rtx = codec.rtxPayloadType {
                 let map = RTPMapAttribute(payloadType: rtx, encodingName: "rtx", clockRate: codec.map.clockRate)
                 try numbers.claim(map, .answer, answered)
             }
-            codecs.append(codec)
-            feedback += [
-                try ours.feedback(for: own.payloadType, in: offered),
-                try theirs.feedback(for: codec.map.payloadType, in: answered),
-            ]
+            codec.feedback = try ours.feedback(for: own.payloadType, in: offered)
+                .intersection(try theirs.feedback(for: codec.map.payloadType, in: answered))
+            let text = try ours.parameters(of: offered)[own.payloadType]?.text
+            codec.local = NegotiatedCodec.Local(
+                payloadType: own.payloadType, rtxPayloadType: rtx,
+                formatParameters: text == codec.format?.parameters.offered ? nil : text)
+            return codec
         }
         let (own, codec) = (common[0].offered, common[0].answered.map)
         let correction = try correction(offered, own, answered, codec, &numbers)
@@ -210,7 +211,6 @@ private struct AnswerMatching {
                 mid: mid, direction: direction,
                 isSendingOffered: (ours.direction(of: offered) ?? .sendReceive).sends, codecs: codecs,
                 opus: try theirs.opus(codec, in: answered), forwardErrorCorrection: correction,
-                feedback: feedback.dropFirst().reduce(feedback[0]) { $0.intersection($1) },
                 extensionIDs: try extensionIDs(offered, answered, direction, &numbers),
                 hasReducedSizeRTCP: offered.hasReducedSizeRTCP && answered.hasReducedSizeRTCP,
                 maximumRate: theirs.maximumRate(of: answered),
@@ -252,14 +252,16 @@ private struct AnswerMatching {
 
     /// Returns the answer's codecs that were offered, at least one, with the offer's payload types. Packets have the
     /// answer's payload type (RFC 3264 §5.1).
+    ///
+    /// A payload type of the offer means the same codec in the answer, even if its parameters are incomplete.
     private func commonCodecs(
-        _ offered: MediaDescription, _ answered: MediaDescription
+        _ offered: MediaDescription, _ answered: MediaDescription, sendsOnly: Bool
     ) throws(NegotiationError) -> [(offered: RTPMapAttribute, answered: NegotiatedCodec)] {
         let own = try (codecs: ours.codecs(of: offered), parameters: ours.parameters(of: offered))
         let peer = try (codecs: theirs.codecs(of: answered), parameters: theirs.parameters(of: answered))
         var candidates = ours.payloadTypes(of: offered).compactMap { own.codecs[$0] }
             .filter { !ForwardErrorCorrectionFormats.isAuxiliary($0) }
-            .map { (map: $0, format: videoFormats.format(of: $0, own.parameters[$0.payloadType])) }
+            .map { (map: $0, format: videoFormats.format(offered: $0, own.parameters[$0.payloadType])) }
         var common: [(offered: RTPMapAttribute, answered: NegotiatedCodec)] = []
         var others: [NegotiatedCodec] = []
         for payloadType in theirs.payloadTypes(of: answered) {
@@ -269,11 +271,25 @@ private struct AnswerMatching {
                 continue
             }
             let parameters = peer.parameters[payloadType] ?? (named == nil ? own.parameters[payloadType] : nil)
-            let codec = NegotiatedCodec(map: map, parameters: parameters)
-            let format = videoFormats.format(of: map, parameters)
-            let index = candidates.firstIndex { $0.map.isSameEncoding(as: map) && $0.format === format }
-            if let index { common.append((candidates.remove(at: index).map, codec)) } else { others.append(codec) }
+            var codec = NegotiatedCodec(map: map, parameters: parameters)
+            let values = FormatParameters(parameters)
+            func index(_ leniency: FormatLeniency) -> Int? {
+                candidates.firstIndex { candidate in
+                    candidate.map.isSameEncoding(as: map)
+                        && (candidate.map.payloadType == payloadType || !leniency.contains(.repeatsOffer))
+                        && candidate.format?.parameters.accepts(values, leniency) ?? true
+                }
+            }
+            let receives: FormatLeniency = sendsOnly ? .isReceiver : []
+            if let index = index(receives.union(.repeatsOffer)) ?? index([]) ?? index(receives) {
+                let own = candidates.remove(at: index)
+                codec.format = own.format
+                common.append((own.map, codec))
+            } else {
+                others.append(codec)
+            }
         }
+        common = common.withoutRTCPNumbers { $0.answered }
         guard common.isEmpty else { return common }
         try theirs.read { () throws(SDPError) in try answered.checkClockRates() }
         throw NegotiationError(

@@ -117,7 +117,8 @@ private struct Answering {
                 let fits = isBundled && (first.mid.map(bundle.contains) ?? false)
                 guard fits else { continue }
             }
-            let codecs = try commonCodecs(media, sending: parameters.sending[index])
+            let codecs = try commonCodecs(
+                media, sending: parameters.sending[index], sendsOnly: !direction.receives)
             guard !codecs.isEmpty else { continue }
             let isMultiplexed = media.hasRTCPMux || (isBundled && tagged?.hasRTCPMux == true)
             guard isMultiplexed else { throw NegotiationError(.offer, media.line, .rtcpMuxMissing) }
@@ -137,28 +138,36 @@ private struct Answering {
         return DirectionAttribute(sends: sends, receives: theirs.sends && !parameters.declined.contains(index))
     }
 
-    /// Returns the known codecs of a section in the order of the offer, or in that of this side's preferences.
+    /// Returns the known codecs of a section in the order of the offer, or in that of this side's preferences. Those of
+    /// the same configuration come before others that the peer can only receive.
     private func commonCodecs(
-        _ media: MediaDescription, sending section: OfferedSection?
+        _ media: MediaDescription, sending section: OfferedSection?, sendsOnly: Bool
     ) throws(NegotiationError) -> [(own: NegotiableCodec, theirs: NegotiatedCodec)] {
         let preferred = section?.hasCodecPreferences == true ? section?.codecs : nil
         var known = (preferred ?? parameters.codecs).filter { $0.kind == media.kind }
         guard !known.isEmpty else { return [] }
         let (maps, values) = (try theirs.codecs(of: media), try theirs.parameters(of: media))
         var common: [(own: NegotiableCodec, theirs: NegotiatedCodec)] = []
-        for payloadType in theirs.payloadTypes(of: media) {
-            guard let map = maps[payloadType],
-                let index = known.firstIndex(where: { $0.accepts(map, values[payloadType]) })
-            else { continue }
-            var codec = known.remove(at: index)
-            // This side's media is described as it was offered.
-            codec = section?.codecs.first { $0.accepts(map, values[payloadType]) } ?? codec
-            if let format = codec.format {
-                codec.formatParameters = format.parameters.answer(to: FormatParameters(values[payloadType]))
+        let types = theirs.payloadTypes(of: media)
+        for leniency in sendsOnly ? [[], .isReceiver] as [FormatLeniency] : [[]] {
+            for payloadType in types {
+                guard let map = maps[payloadType],
+                    let index = known.firstIndex(where: { $0.accepts(map, values[payloadType], leniency) })
+                else { continue }
+                var codec = known.remove(at: index)
+                // This side's media is described as it was offered.
+                codec = section?.codecs.first { $0.accepts(map, values[payloadType], leniency) } ?? codec
+                if let format = codec.format {
+                    codec.formatParameters = format.parameters.answer(to: FormatParameters(values[payloadType]))
+                }
+                common.append(
+                    (codec, NegotiatedCodec(map: map, parameters: values[payloadType], format: codec.format)))
             }
-            common.append((codec, NegotiatedCodec(map: map, parameters: values[payloadType])))
         }
-        guard let preferred else { return common }
+        common = common.withoutRTCPNumbers { $0.theirs }
+        guard let preferred else {
+            return types.compactMap { type in common.first { $0.theirs.map.payloadType == type } }
+        }
         return preferred.compactMap { codec in common.first { $0.own.map == codec.map } }
     }
 
@@ -191,9 +200,7 @@ private struct Answering {
     private mutating func accept(_ choice: Choice) throws(NegotiationError) -> NegotiatedMedia {
         let media = offer.media[choice.index]
         let theirs = self.theirs
-        var codecs: [NegotiatedCodec] = []
-        var feedback: [Set<FeedbackKind>] = []
-        for (own, codec) in choice.codecs {
+        let codecs = try choice.codecs.map { own, codec throws(NegotiationError) -> NegotiatedCodec in
             var codec = codec
             let map = codec.map
             try numbers.claim(map, .offer, media)
@@ -204,8 +211,12 @@ private struct Answering {
                 try numbers.claim(
                     RTPMapAttribute(payloadType: rtx, encodingName: "rtx", clockRate: map.clockRate), .offer, media)
             }
-            codecs.append(codec)
-            feedback.append(try theirs.feedback(for: map.payloadType, in: media).intersection(own.feedback))
+            codec.feedback = try theirs.feedback(for: map.payloadType, in: media).intersection(own.feedback)
+            let text = own.formatParameters
+            codec.local = NegotiatedCodec.Local(
+                payloadType: map.payloadType, rtxPayloadType: codec.rtxPayloadType,
+                formatParameters: text == codec.format?.parameters.offered ? nil : text)
+            return codec
         }
         let (own, map) = (choice.codecs[0].own, codecs[0].map)
         let correction = try correction(own, map, in: media, rtx: codecs[0].rtxPayloadType)
@@ -225,8 +236,7 @@ private struct Answering {
             mid: choice.mid, direction: choice.direction,
             isSendingOffered: parameters.sending[choice.index]?.direction.sends == true, codecs: codecs,
             opus: try theirs.opus(map, in: media), forwardErrorCorrection: correction,
-            feedback: feedback.dropFirst().reduce(feedback[0]) { $0.intersection($1) }, extensionIDs: ids,
-            hasReducedSizeRTCP: media.hasReducedSizeRTCP, maximumRate: theirs.maximumRate(of: media),
+            extensionIDs: ids, hasReducedSizeRTCP: media.hasReducedSizeRTCP, maximumRate: theirs.maximumRate(of: media),
             local: parameters.sending[choice.index].map(MediaSources.init) ?? .none,
             remote: try theirs.read { () throws(SDPError) in try MediaSources(media) })
     }
@@ -268,7 +278,7 @@ private struct Answering {
         }
         for ((own, _), codec) in zip(choice.codecs, agreed.codecs) {
             media.append(
-                own, as: codec.map, feedback: own.feedback.filter(agreed.feedback.contains), rtx: codec.rtxPayloadType)
+                own, as: codec.map, feedback: own.feedback.filter(codec.feedback.contains), rtx: codec.rtxPayloadType)
         }
         if let correction = agreed.forwardErrorCorrection {
             media.append(correction, clockRate: agreed.codec.clockRate)

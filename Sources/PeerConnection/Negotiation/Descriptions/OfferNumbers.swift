@@ -1,3 +1,4 @@
+internal import RTCShareRTP
 internal import RTCShareSDP
 
 /// Assigns payload types and header extension ids to the sections of an offer, so that each has one meaning in the
@@ -19,9 +20,11 @@ struct OfferNumbers {
         for media in peers {
             for codec in media.codecs {
                 // The peer's parameters configure Opus, but video is the same for all.
-                formats[codec.map.payloadType] =
-                    codec.map.isOpus ? .some(nil) : .media(Self.plain(codec.map), parameters: nil)
-                if let rtx = codec.rtxPayloadType { formats[rtx] = .retransmission(of: codec.map.payloadType) }
+                let number = codec.local.payloadType
+                let parameters = codec.local.formatParameters ?? codec.format?.parameters.offered
+                formats[number] =
+                    codec.map.isOpus ? .some(nil) : .media(Self.plain(codec.map), parameters: parameters)
+                if let rtx = codec.local.rtxPayloadType { formats[rtx] = .retransmission(of: number) }
             }
             if let correction = media.forwardErrorCorrection {
                 for map in correction.maps(clockRate: media.codec.clockRate) {
@@ -39,9 +42,7 @@ struct OfferNumbers {
             let plain = Self.plain(codec.map)
             let format = Format.media(plain, parameters: codec.formatParameters)
             guard let number = payloadType(of: format, preferring: codec.map.payloadType) else { return nil }
-            codec.map = RTPMapAttribute(
-                payloadType: number, encodingName: plain.encodingName, clockRate: plain.clockRate,
-                parameters: plain.parameters)
+            codec.map = plain.with(payloadType: number)
             codec.rtxPayloadType = codec.rtxPayloadType.flatMap {
                 payloadType(of: .retransmission(of: number), preferring: $0)
             }

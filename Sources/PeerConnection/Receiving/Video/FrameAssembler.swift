@@ -153,6 +153,16 @@ package struct FrameAssembler: Sendable {
                 arrival: now), now: now)
     }
 
+    /// Records a packet whose payload can't be read. It will not arrive in another form, so that its frame is given up.
+    @discardableResult
+    package mutating func insertUnreadable(_ number: SequenceNumber, timestamp: RTPTimestamp, now: Instant) -> Insertion
+    {
+        store(
+            PacketBuffer.Slot(
+                number: unwrapper.unwrap(number), timestamp: timestamp, marker: false, content: nil, piece: [],
+                isUnreadable: true, arrival: now), now: now)
+    }
+
     /// Gives up frames that can't be completed in time. Call it at ``nextDeadline(now:)``.
     package mutating func poll(now: Instant) {
         passGaps(now: now)
@@ -270,7 +280,7 @@ package struct FrameAssembler: Sendable {
                 drop(before: start)
                 guard deliver(start...last, now: now) else { continue }
             case .following(var next, var cursor):
-                while let slot = buffer[next], slot.content == nil {
+                while let slot = buffer[next], slot.isPadding {
                     next += 1
                     drop(before: next)
                 }
@@ -313,10 +323,15 @@ package struct FrameAssembler: Sendable {
     }
 
     private mutating func completeKeyFrame() -> (start: Int64, last: Int64)? {
+        var broken: Set<Int64> = []
+        defer { if !broken.isEmpty { keyFrameStarts.removeAll { broken.contains($0.number) } } }
         for index in keyFrameStarts.indices {
             let start = keyFrameStarts[index].number
-            if case .complete(let last) = buffer.run(from: start, cursor: &keyFrameStarts[index].cursor) {
-                return (start, last)
+            switch buffer.run(from: start, cursor: &keyFrameStarts[index].cursor) {
+            case .complete(let last): return (start, last)
+            case .missing: continue
+            // Another key frame is requested without delay.
+            case .broken: broken.insert(start)
             }
         }
         return nil

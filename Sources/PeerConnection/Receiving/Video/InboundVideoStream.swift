@@ -57,6 +57,13 @@ package struct InboundVideoStream: Sendable {
         func format(of payloadType: PayloadType) -> (any VideoPayloadFormat)? {
             formats.first { $0.payloadType == payloadType }?.format
         }
+
+        /// Whether packets of a payload type are retransmitted by RTX.
+        func isRetransmitted(_ payloadType: PayloadType) -> Bool {
+            guard retransmissionSource != nil else { return false }
+            if payloadType == forwardErrorCorrection?.red { return forwardErrorCorrection?.redRetransmission != nil }
+            return formats.first { $0.payloadType == payloadType }?.retransmission != nil
+        }
     }
 
     private static let clockRate = 90_000
@@ -304,8 +311,9 @@ package struct InboundVideoStream: Sendable {
 
     /// Records a packet of the stream. Returns false if it does not belong to it.
     private mutating func accept(_ header: RTPHeader, payload: RawSpan, now: Instant) -> Bool {
-        // Without RTX a requested packet has its original number.
-        let isRepeated = configuration.retransmissionSource == nil && nack.tries(of: header.sequenceNumber) > 0
+        // Without RTX for its codec, a requested packet has its original number.
+        let isRepeated =
+            !configuration.isRetransmitted(header.payloadType) && nack.tries(of: header.sequenceNumber) > 0
         switch reception.receive(
             header.sequenceNumber, timestamp: header.timestamp, now: now, isRetransmission: isRepeated)
         {
@@ -351,6 +359,7 @@ package struct InboundVideoStream: Sendable {
                 piece: [UInt8](payload.extracting(piece)), orientation: extensions.videoOrientation, now: now)
         } catch {
             counts.packetsRejected += 1
+            assembler.insertUnreadable(number, timestamp: header.timestamp, now: now)
         }
     }
 

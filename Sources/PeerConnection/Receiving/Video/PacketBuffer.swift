@@ -11,10 +11,14 @@ struct PacketBuffer: Sendable {
         var content: PacketContent?
         /// The piece of the frame.
         var piece: [UInt8]
+        /// Whether the packet has media that can't be read, so that no frame can have it.
+        var isUnreadable = false
         var arrival: Instant
         /// The orientation of the frame, if the packet has it.
         var orientation: VideoOrientation?
 
+        /// Whether the packet has no media.
+        var isPadding: Bool { content == nil && !isUnreadable }
         var startsFrame: Bool { content?.startsFrame ?? false }
         /// Whether a frame can start here, if the packets before it are another frame's.
         var canStartFrame: Bool { content.map { $0.start != .none } ?? false }
@@ -74,7 +78,7 @@ struct PacketBuffer: Sendable {
         while number < end, packetCount > 0 {
             let index = index(of: number)
             if let slot = slots[index], slot.number == number {
-                if slot.content != nil, slot.timestamp != timestamp {
+                if !slot.isPadding, slot.timestamp != timestamp {
                     frames += 1
                     timestamp = slot.timestamp
                 }
@@ -94,7 +98,9 @@ struct PacketBuffer: Sendable {
         var last = start
         while cursor < start + Int64(capacity) {
             guard let slot = slots[index(of: cursor)], slot.number == cursor else { return .missing(cursor) }
-            if let content = slot.content {
+            if slot.isUnreadable {
+                return slot.timestamp == first.timestamp ? .broken : .complete(last: cursor - 1)
+            } else if let content = slot.content {
                 if slot.timestamp != first.timestamp {
                     // Not every sender sets the marker: the start of another frame also ends this one.
                     return slot.canStartFrame ? .complete(last: cursor - 1) : .broken

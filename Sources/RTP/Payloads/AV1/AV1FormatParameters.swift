@@ -6,7 +6,7 @@ struct AV1FormatParameters: VideoFormatParameters {
     /// Profile 0, and level 5.1 for frames that this side receives.
     let offered: String? = "level-idx=13;profile=0;tier=0"
 
-    func accepts(_ theirs: FormatParameters) -> Bool {
+    func accepts(_ theirs: FormatParameters, _ leniency: FormatLeniency) -> Bool {
         theirs["profile"] == nil || theirs.number("profile") == 0
     }
 

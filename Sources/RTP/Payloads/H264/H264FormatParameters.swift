@@ -14,12 +14,18 @@ struct H264FormatParameters: VideoFormatParameters {
     }
 
     /// RFC 6184 §8.2.2: the mode and the profile are the configuration. A peer without `profile-level-id` has plain
-    /// baseline according to §8.1, but deployed peers mean constrained baseline.
-    func accepts(_ theirs: FormatParameters) -> Bool {
-        let mode = theirs["packetization-mode"] == nil ? 0 : theirs.number("packetization-mode")
-        guard mode == packetizationMode else { return false }
+    /// baseline according to §8.1, but deployed peers mean constrained baseline. Servers that only receive often name
+    /// the one profile that they know, and decode constrained baseline as a part of it.
+    func accepts(_ theirs: FormatParameters, _ leniency: FormatLeniency) -> Bool {
+        if theirs["packetization-mode"] != nil {
+            guard theirs.number("packetization-mode") == packetizationMode else { return false }
+        } else if packetizationMode != 0, !leniency.contains(.repeatsOffer) {
+            return false
+        }
         guard let text = theirs["profile-level-id"] else { return true }
-        return H264ProfileLevel(text)?.isConstrainedBaseline ?? false
+        guard let profile = H264ProfileLevel(text) else { return false }
+        return profile.isConstrainedBaseline
+            || leniency.contains(.isReceiver) && profile.includesConstrainedBaseline
     }
 
     /// Both levels can differ if both sides allow it. Otherwise the lower one is that of both (RFC 6184 §8.2.2).
@@ -91,8 +97,18 @@ struct H264ProfileLevel: Hashable, CustomStringConvertible {
         }
     }
 
+    /// Whether a decoder of the profile decodes constrained baseline (H.264 §A.2): all profiles do, except those whose
+    /// frames are all intra, and the scalable ones.
+    var includesConstrainedBaseline: Bool {
+        switch profile {
+        case 0x42, 0x4D, 0x58, 0x64: true
+        case 0x6E, 0x7A, 0xF4: constraints & 0x10 == 0
+        default: false
+        }
+    }
+
     /// Whether the level is 1b: in these profiles level 11 with `constraint_set3_flag` (H.264 §A.3.1).
-    private var isLevel1b: Bool { level == 11 && constraints & 0x10 != 0 }
+    private var isLevel1b: Bool { [0x42, 0x4D, 0x58].contains(profile) && level == 11 && constraints & 0x10 != 0 }
 
     /// Returns the profile at another level.
     func at(level: UInt8) -> H264ProfileLevel {

@@ -2,7 +2,7 @@
 struct VP8FormatParameters: VideoFormatParameters {
     let offered: String? = nil
 
-    func accepts(_ theirs: FormatParameters) -> Bool { true }
+    func accepts(_ theirs: FormatParameters, _ leniency: FormatLeniency) -> Bool { true }
 
     func answer(to theirs: FormatParameters) -> String? { nil }
 
