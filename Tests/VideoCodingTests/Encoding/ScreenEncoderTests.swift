@@ -166,7 +166,8 @@ struct ScreenEncoderTests {
         let coder = try H264FrameCoder(size: Self.size, hint: .detail)
         let shown = try I420Picture(size: Self.size)
         func encode(asKeyFrame: Bool = false) throws -> Bool? {
-            try coder.encode(replacing: shown, quantizer: 30, asKeyFrame: asKeyFrame, refines: false)?.isKeyFrame
+            try coder.encode(
+                replacing: shown, quantizer: 30, asKeyFrame: asKeyFrame, keepsLast: false, effort: .quick)?.isKeyFrame
         }
         #expect(try encode() == true)
         for hint in [ContentHint.motion, .detail, .motion] {
@@ -188,7 +189,7 @@ struct ScreenEncoderTests {
         func reconfigure(size: PixelSize, hint: ContentHint) throws(VideoCodingError) -> Bool { false }
 
         func encode(
-            replacing shown: I420Picture, quantizer: Int, asKeyFrame: Bool, refines: Bool
+            replacing shown: I420Picture, quantizer: Int, asKeyFrame: Bool, keepsLast: Bool, effort: FrameEffort
         ) throws(VideoCodingError) -> CodedFrame? {
             requests.append((quantizer, asKeyFrame))
             let byteCount = requests.count == 1 ? 100_000 : 2000
