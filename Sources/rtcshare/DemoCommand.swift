@@ -33,9 +33,10 @@ struct DemoCommand: AsyncParsableCommand {
     var size = PixelSize(width: 1280, height: 720)
 
     @Option(
-        help: ArgumentHelp("Maximum video bitrate, in kbit/s. Default: 2500.", valueName: "kbps"),
+        help: ArgumentHelp(
+            "Maximum video bitrate, in kbit/s. Default: by the size and the codec.", valueName: "kbps"),
         transform: OptionValue.videoBitrate)
-    var maxBitrate = 2500
+    var maxBitrate: Int?
 
     @Option(
         help: ArgumentHelp(
@@ -50,7 +51,8 @@ struct DemoCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingFailure {
-            let demo = try await Demo(size: size, bitrate: .kilobitsPerSecond(maxBitrate), encoding: encoding)
+            let demo = try await Demo(
+                size: size, bitrate: maxBitrate.map(DataRate.kilobitsPerSecond), encoding: encoding)
             let result = try await demo.run(duration: duration, snapshot: snapshot)
             if json {
                 try StandardStreams.writeJSON(result)
@@ -126,11 +128,13 @@ private struct Demo {
         }
     }
 
-    init(size: PixelSize, bitrate: DataRate, encoding: EncodingOptions) async throws {
+    init(size: PixelSize, bitrate: DataRate?, encoding: EncodingOptions) async throws {
         self.size = size
-        parameters = VideoEncodingParameters(
-            maxBitrate: bitrate, maxSize: size, usesPartialUpdates: !encoding.noPartialUpdates,
-            codecs: encoding.codecs)
+        var parameters = VideoEncodingParameters(
+            maxSize: size, usesPartialUpdates: !encoding.noPartialUpdates, codecs: encoding.codecs)
+        let bitrate = bitrate ?? parameters.usualBitrate(of: size)
+        parameters.maxBitrate = bitrate
+        self.parameters = parameters
         var configuration = Connection.Configuration()
         configuration.addresses = [.v4(0x7F00_0001)]
         configuration.maxBitrate = bitrate + SharedMedia.contentAudio.defaultBitrate

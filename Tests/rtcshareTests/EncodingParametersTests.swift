@@ -38,6 +38,7 @@ import Testing
         #expect(received == set.parameters)
         // A parameter that is not in the request keeps its value.
         let started = try #require(try RTCShareCommand.parsed(["serve"], environment: [:]) as? ServeCommand)
+        #expect(started.sharing.parameters.maxBitrate == nil)
         let changed = received.overriding(started.sharing.parameters)
         #expect(VideoEncoder.Settings(resolving: changed, over: Self.defaults) == expected)
     }

@@ -1,10 +1,11 @@
 import RTCShareMedia
-import RTCSharePeerConnection
-import RTCShareTransport
+import RTCShareWireFormat
 import Testing
 
 @testable import RTCShareContentShare
+@testable import RTCSharePeerConnection
 @testable import RTCShareSignaling
+@testable import RTCShareTransport
 @testable import rtcshare
 
 /// The events of viewers and servers, from the room to their effects.
@@ -23,16 +24,18 @@ struct ShareEventTests {
     @SharingActor private final class Stage {
         let room: SharingRoom
         let share: RunningShare
+        let source = FakeSource("1")
+        let output = FakeOutput()
         private let events = AsyncStream.makeStream(of: Share.Occurrence.self)
 
-        init(isPublished: Bool = false) throws {
+        init(isPublished: Bool = false, options: [String] = []) throws {
             room = try SharingRoom(owner: AttendeeID("alice"))
             share = RunningShare(
-                room: room, sources: try .fakes(FakeSource("1")), options: try ServeCommand.parsed().sharing,
+                room: room, sources: try .fakes(source), options: try ServeCommand.parsed(options).sharing,
                 inviting: RunningShare.Inviting(
                     media: [.content], configuration: Connection.Configuration(), policy: nil),
                 places: PublishingServers(isPublished ? [Endpoint()] : [], of: room), events: events.continuation,
-                output: FakeOutput())
+                output: output)
         }
 
         /// Returns a new viewer of the room, whose connection is not open.
@@ -51,6 +54,35 @@ struct ShareEventTests {
         }
 
         func effects() async -> [String] { await share.handle(events.stream) }
+    }
+
+    @Test(
+        "The maximum bitrate of the video and of all connections follows the size, unless the presenter chose one",
+        arguments: [false, true])
+    func bitrate(isChosen: Bool) async throws {
+        let stage = try Stage(options: ["--codec", "vp8"] + (isChosen ? ["--max-bitrate", "900"] : []))
+        try await stage.share.begin()
+        var connections: [Connection] = []
+        /// Adds a viewer, and returns the different bitrates of the video and of all viewers, in kbit/s.
+        func bitrates() async throws -> Set<Int64> {
+            _ = await stage.share.effects(of: .course(.second))
+            let viewer = try stage.viewer()
+            stage.share.add(viewer)
+            connections.append(viewer.session.connection)
+            var all: Set<DataRate?> = [stage.output.configuration?.maxBitrate, stage.share.contentBitrate]
+            for connection in connections { all.insert(await connection.maximumBitrate) }
+            return Set(all.map { ($0?.bitsPerSecond ?? 0) / 1000 })
+        }
+        #expect(try await bitrates() == [isChosen ? 900 : 2500])
+        stage.source.resize(to: PixelSize(width: 3840, height: 2160))
+        #expect(try await bitrates() == [isChosen ? 900 : 41_400])
+        stage.source.resize(to: PixelSize(width: 1280, height: 720))
+        #expect(try await bitrates() == [isChosen ? 900 : 4600])
+        try await stage.share.set(VideoEncodingParameters(maxSize: PixelSize(width: 640, height: 360)))
+        #expect(try await bitrates() == [isChosen ? 900 : 2500])
+        try await stage.share.set(VideoEncodingParameters(maxBitrate: .kilobitsPerSecond(1000)))
+        stage.source.resize(to: PixelSize(width: 3840, height: 2160))
+        #expect(try await bitrates() == [1000])
     }
 
     private static let noViewer = ["The share has ended: no viewer is left.", "end"]
@@ -130,4 +162,8 @@ struct ShareEventTests {
             #expect(await stage.share.effects(of: .place(occurrence)).map(ShareCourseTests.words) == effects)
         }
     }
+}
+
+extension Connection {
+    fileprivate var maximumBitrate: DataRate { peer.configuration.maximumBitrate }
 }

@@ -1,10 +1,20 @@
 public import RTCShareMedia
+internal import RTCShareStreams
 public import RTCShareWireFormat
 
 extension VideoEncodingParameters {
     /// The maximum size of a content's video if ``maxSize`` is nil: 3840x2160. Many machines are too slow to encode or
     /// to play larger video, so that is sent only on request. The default of a camera's video is 1280x720.
     public static let usualSize = PixelSize(width: 3840, height: 2160)
+
+    /// Returns the maximum bitrate that suits a screen or window of this size: a new page of text is sharp within a
+    /// second if the route carries that. It depends on ``maxSize`` and ``codecs``, and is 2500 kbit/s to 100 Mbit/s.
+    /// Recorded content has another codec, and needs more.
+    public func usualBitrate(of size: PixelSize, isRecorded: Bool = false) -> DataRate {
+        VideoSendStream.usualBitrate(
+            of: size.fitted(within: maxSize ?? Self.usualSize), codecs: (try? VideoSendStream.codecs(self)) ?? nil,
+            isRecorded: isRecorded)
+    }
 }
 
 /// The parameters of sent audio. The default of each depends on the medium.

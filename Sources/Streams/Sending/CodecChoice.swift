@@ -21,6 +21,10 @@ struct CodecChoice {
     private static let hysteresis = 1.3
     /// The maximum number of pixels, above which a page takes longer than a second in that codec.
     private static let largestArea = 4_000_000
+    /// The bits per pixel at which a page of dense text in VP8 is sharp.
+    private static let bitsPerPixelOfText = 5.0
+    /// The usual bitrate of small videos.
+    private static let leastUsualBitrate = DataRate.kilobitsPerSecond(2500)
     /// The coarseness of 127 from which scrolling text is hard to read, the time at the bitrate from which a frame of it is
     /// late, and the number of such frames between updates that leads to the quickest codec.
     private static let coarse = 95
@@ -129,6 +133,27 @@ struct CodecChoice {
     /// Whether a bitrate carries so few bits for a size that the codec with the smallest frames is the best one.
     private func isCheap(_ bitrate: DataRate, for size: PixelSize) -> Bool {
         let limit = Self.leastBitsPerPixel * (prefersSmallest ? Self.hysteresis : 1)
-        return Double(bitrate.bitsPerSecond) / Double(size.area) < limit
+        return Double(bitrate.bitsPerSecond) / Double(size.area) <= limit
+    }
+
+    /// Returns the bitrate at which a page of dense text becomes sharp within a second, in the codec that comes first
+    /// at that bitrate.
+    func usualBitrate(of size: PixelSize, isRecorded: Bool) -> DataRate {
+        let least = Self.leastUsualBitrate
+        guard let quickest = codecs.first else { return least }
+        // A higher bitrate leads to the quickest codec.
+        let highestForSmallest = Self.bitrate(Self.leastBitsPerPixel, for: size)
+        if isAutomatic, !isRecorded, codecs.contains(where: { $0.relativeSize < quickest.relativeSize }),
+            size.area <= Self.largestArea, highestForSmallest >= least
+        {
+            return highestForSmallest
+        }
+        return max(Self.bitrate(Self.bitsPerPixelOfText * quickest.relativeSize, for: size), least)
+    }
+
+    /// Returns a bitrate in steps of 100 kbit/s, for people to read.
+    private static func bitrate(_ bitsPerPixel: Double, for size: PixelSize) -> DataRate {
+        let steps = Int(bitsPerPixel * Double(size.area) / 100_000)
+        return min(.kilobitsPerSecond(steps * 100), VideoEncodingParameters.bitrates.upperBound)
     }
 }

@@ -7,7 +7,7 @@ package import RTCShareRTP
 internal import RTCShareRecording
 package import RTCShareTransport
 package import RTCShareVideoCoding
-internal import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// Encodes a track's video, divides it into packets once for all peers, and sends it to any number of them.
 ///
@@ -326,6 +326,12 @@ package actor VideoSendStream {
     /// The codec for viewers who accept it, with the reason.
     package var codecDecision: CodecDecision? { choice.decision(now: Self.now) }
 
+    /// Returns the bitrate at which a page of dense text of this size becomes sharp within a second, in the first of
+    /// the codecs, or with nil in the one that is chosen first.
+    package static func usualBitrate(of size: PixelSize, codecs: [VideoCodec]?, isRecorded: Bool) -> DataRate {
+        CodecChoice(codecs).usualBitrate(of: size, isRecorded: isRecorded)
+    }
+
     private static let choiceInterval = Duration.seconds(1)
 
     /// Chooses the order of the codecs by the best route of a viewer and the state of the encoders.
@@ -335,7 +341,8 @@ package actor VideoSendStream {
         let statistics = encodings.values.map(\.encoder.statistics)
         // Encodings for slow routes can be smaller.
         let sent = statistics.compactMap(\.size).max { $0.area < $1.area }
-        guard let size = sent ?? (given.track?.source as? any CaptureSource)?.captureFormat.size else { return }
+        let captured = (given.track?.source as? any CaptureSource)?.captureFormat.size
+        guard let size = sent ?? captured?.fitted(within: group.wanted.maximumSize) else { return }
         nextChoice = now + Self.choiceInterval
         let rates = group.senders.values.compactMap { $0.state.isIdle ? nil : $0.state.rate }
         choice.update(

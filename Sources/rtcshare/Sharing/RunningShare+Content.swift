@@ -138,13 +138,15 @@ extension RunningShare {
     }
 
     /// Shows a source, the content or a slate, with the share's audio.
-    private func show(_ source: any VideoSource, canWait: Bool, isPaused: Bool) async throws {
+    private func show(_ source: any CaptureSource, canWait: Bool, isPaused: Bool) async throws {
         // The room creates a track that is not muted. This track can be muted.
         sounds.track?.isPaused = sounds.isAudioMuted || isPaused
+        let configuration = parameters(for: source)
         try await output.showContent(
-            source, canWait: canWait, audio: sounds.track, configuration: parameters,
+            source, canWait: canWait, audio: sounds.track, configuration: configuration,
             audioConfiguration: AudioEncodingParameters(
                 maxBitrate: options.quality.audioBitrate.map(DataRate.kilobitsPerSecond)))
+        limitConnections(to: configuration)
     }
 
     /// Mutes a slate after it is sharp, so that viewers see that the share is paused.
@@ -208,10 +210,44 @@ extension RunningShare {
     /// Changes the parameters of the content's video. Parameters that are nil in `changes` stay.
     func set(_ changes: VideoEncodingParameters) async throws {
         try await inTurn {
-            let new = changes.overriding(parameters)
-            try output.updateContent(new)
-            parameters = new
+            let before = parameters
+            parameters = changes.overriding(before)
+            do {
+                try applyParameters()
+            } catch {
+                parameters = before
+                throw error
+            }
         }
+    }
+
+    /// Adapts the maximum bitrate to the size of the content, unless the presenter chose one.
+    func followSize() {
+        // A change of the content sets the bitrate itself.
+        guard !isEnding, nextContent == nil, parameters(for: content.current.source).maxBitrate != contentBitrate
+        else { return }
+        // Content that is not shown yet gets it when it is.
+        try? applyParameters()
+    }
+
+    private func applyParameters() throws {
+        let configuration = parameters(for: content.current.source)
+        try output.updateContent(configuration)
+        limitConnections(to: configuration)
+    }
+
+    /// Returns the parameters of a source's video, with the usual maximum bitrate if the presenter chose none.
+    func parameters(for source: any CaptureSource) -> VideoEncodingParameters {
+        var result = parameters
+        result.maxBitrate =
+            parameters.maxBitrate
+            ?? parameters.usualBitrate(of: source.captureFormat.size, isRecorded: film != nil)
+        return result
+    }
+
+    private func limitConnections(to configuration: VideoEncodingParameters) {
+        guard let bitrate = configuration.maxBitrate, bitrate != contentBitrate else { return }
+        contentBitrate = bitrate
         for viewer in room.viewers { viewer.session.connection.setMaximumBitrate(maximumBitrate) }
     }
 

@@ -53,7 +53,9 @@ extension RunningShare: ContentShareObserver {
             // A change of the camera that has not finished can take long, and can replace this one.
             Task { if await removeCamera(of: observer) { events.yield(.course(observer.otherSourceEnd)) } }
             return nil
-        case .course(let event): return event
+        case .course(let event):
+            if case .second = event { followSize() }
+            return event
         case .started, .statusDue: return nil
         }
     }

@@ -12,6 +12,7 @@ extension RunningShare {
     /// Adds a viewer. If `offer` is given, the viewer has not answered it yet.
     func add(_ viewer: RoomViewer, name: String? = nil, offer: SessionDescription? = nil) {
         viewers.add(viewer, name: name, offer: offer)
+        viewer.session.connection.setMaximumBitrate(maximumBitrate)
         // The viewer may have connected or left before this.
         self.viewer(viewer.id, didChangeTo: viewer.session.state)
     }

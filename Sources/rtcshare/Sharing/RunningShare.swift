@@ -56,7 +56,10 @@ internal import RTCShareWireFormat
     var sounds: ShareSounds
     /// The camera. Nil if none is sent.
     var camera: OpenedCamera?
+    /// The parameters that the presenter chose.
     var parameters: VideoEncodingParameters
+    /// The current maximum bitrate of the content's video.
+    var contentBitrate: DataRate
     var requests = RequestOrder()
     /// The task that mutes a slate after it is sharp.
     var slateMuting: Task<Void, Never>?
@@ -91,6 +94,9 @@ internal import RTCShareWireFormat
         let first = OpenedContent(sources.content, isSizeChosen: options.quality.size != nil, events: events)
         first.observer.startReporting(on: first.source)
         content = ContentState(first)
+        contentBitrate =
+            parameters.maxBitrate
+            ?? parameters.usualBitrate(of: first.source.captureFormat.size, isRecorded: film != nil)
         sounds = ShareSounds(sources, events: events)
         camera = sources.camera.map { OpenedCamera($0, isSent: true, events: events) }
         room.add(observer: self)
@@ -163,7 +169,7 @@ internal import RTCShareWireFormat
             return done("The camera's light is \(isOn ? "on" : "off").")
         case .set(let changes):
             try await set(changes)
-            return done("The quality is now: at most \(parameters.words).")
+            return done("The quality is now: at most \(parameters(for: content.current.source).words).")
         case .mute(let sounds): return done(try mute(sounds, true))
         case .unmute(let sounds): return done(try mute(sounds, false))
         case .destination(let name):
@@ -227,6 +233,4 @@ internal import RTCShareWireFormat
 
     /// The maximum bitrate of a connection, for the content's video and all other media.
     var maximumBitrate: DataRate { options.maximumBitrate(for: inviting.media, content: contentBitrate) }
-
-    var contentBitrate: DataRate { parameters.maxBitrate ?? .kilobitsPerSecond(options.quality.maxBitrate) }
 }

@@ -45,6 +45,40 @@ import Testing
         #expect(choice.order == [.av1, .vp8])
     }
 
+    @Test(
+        "The usual bitrate makes text sharp in the codec that comes first at it",
+        arguments: [
+            (CodecChoice(automaticAmong: [.vp8, .av1]), 0, 0, 2500), (CodecChoice(automaticAmong: []), 0, 0, 2500),
+            (CodecChoice(automaticAmong: [.vp8, .av1]), 640, 360, 2500),
+            (CodecChoice(automaticAmong: [.vp8, .av1]), 1280, 720, 4600),
+            (CodecChoice(automaticAmong: [.vp8, .av1, .h264]), 1920, 1080, 3500),
+            (CodecChoice(automaticAmong: [.vp8, .av1]), 2000, 1000, 3400),
+            (CodecChoice(automaticAmong: [.vp8, .av1]), 2560, 1440, 6200),
+            (CodecChoice(automaticAmong: [.vp8, .av1]), 3840, 2160, 41_400),
+            (CodecChoice(automaticAmong: [.vp8, .av1]), 16_383, 16_383, 100_000),
+            (CodecChoice(automaticAmong: [.vp8, .h264]), 1920, 1080, 10_300),
+            (CodecChoice([.vp8, .av1]), 1920, 1080, 10_300), (CodecChoice([.av1, .vp8]), 1920, 1080, 6200),
+            (CodecChoice([.h264, .vp8]), 1920, 1080, 11_400),
+        ])
+    func usualBitrate(choice: CodecChoice, width: Int, height: Int, kilobits: Int) {
+        let size = PixelSize(width: width, height: height)
+        let bitrate = choice.usualBitrate(of: size, isRecorded: false)
+        #expect(bitrate == .kilobitsPerSecond(kilobits))
+        var running = choice
+        running.update(
+            bitrate: .kilobitsPerSecond(300), maximum: bitrate, size: size, isTooSlow: false, isRecorded: false,
+            now: .zero)
+        #expect(running.usualBitrate(of: size, isRecorded: false) == bitrate)
+        let isSmallest = [3400, 3500, 6200].contains(kilobits) && choice.wanted == nil
+        #expect(running.prefersSmallest == isSmallest)
+    }
+
+    @Test("A recorded video has a bitrate for the quickest codec")
+    func usualBitrateOfRecording() {
+        let choice = CodecChoice(automaticAmong: [.vp8, .av1])
+        #expect(choice.usualBitrate(of: Self.size, isRecorded: true) == .kilobitsPerSecond(10_300))
+    }
+
     @Test("The first choice is by the maximum bitrate, since routes begin with less")
     func start() {
         var choice = CodecChoice(automaticAmong: [.vp8, .av1])

@@ -21,9 +21,12 @@ struct QualityOptions: ParsableArguments {
     }
 
     @Option(
-        help: ArgumentHelp("Maximum video bitrate for each viewer, in kbit/s. Default: 2500.", valueName: "kbps"),
-        transform: OptionValue.videoBitrate)
-    var maxBitrate = 2500
+        help: ArgumentHelp(
+            """
+            Maximum video bitrate for each viewer, in kbit/s. Default: by the size and the codec, such as 3500 for \
+            1920x1080 in AV1.
+            """, valueName: "kbps"), transform: OptionValue.videoBitrate)
+    var maxBitrate: Int?
 
     @Option(help: ArgumentHelp("Maximum frame rate. Default: 30.", valueName: "n"), transform: OptionValue.frameRate)
     var maxFramerate = 30.0

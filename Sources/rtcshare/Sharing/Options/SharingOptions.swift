@@ -27,10 +27,11 @@ struct SharingOptions {
     }
 
     /// Returns the configuration of a connection with these media. `--max-bitrate` applies to the content, and the
-    /// bitrates of other media are added.
+    /// bitrates of other media are added. Without it, the share raises the maximum to that for the content's size.
     func connectionConfiguration(for media: Set<SharedMedia>) -> Connection.Configuration {
         var configuration = Connection.Configuration()
-        configuration.maxBitrate = maximumBitrate(for: media, content: .kilobitsPerSecond(quality.maxBitrate))
+        configuration.maxBitrate = maximumBitrate(
+            for: media, content: parameters.maxBitrate ?? SharedMedia.content.defaultBitrate)
         configuration.peer.congestionDeviations = Deviations(without: quality.congestionWithout) ?? .all
         // A room can have many viewers.
         configuration.releasesHandshake = true
@@ -79,7 +80,7 @@ struct SharingOptions {
 
     var parameters: VideoEncodingParameters {
         var parameters = VideoEncodingParameters(
-            maxBitrate: .kilobitsPerSecond(quality.maxBitrate), maxFramerate: quality.maxFramerate,
+            maxBitrate: quality.maxBitrate.map(DataRate.kilobitsPerSecond), maxFramerate: quality.maxFramerate,
             maxSize: quality.size, contentHint: quality.hint?.contentHint,
             usesPartialUpdates: !quality.encoding.noPartialUpdates, codecs: quality.encoding.codecs)
         parameters.heuristics = EncoderHeuristics(without: quality.encoderWithout) ?? .all
