@@ -23,8 +23,8 @@ struct QualityOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Maximum video bitrate for each viewer, in kbit/s. Default: by the size and the codec, such as 3500 for \
-            1920x1080 in AV1.
+            Maximum video bitrate for each viewer, in kbit/s. Default: at which a page of text of this size is sharp \
+            within a second, and at least 2500.
             """, valueName: "kbps"), transform: OptionValue.videoBitrate)
     var maxBitrate: Int?
 
