@@ -80,7 +80,7 @@ struct av1_encoder {
     aom_codec_enc_cfg_t config;
     aom_codec_pts_t time;
     int speed;
-    // The slot of the last frame. The other one of two holds a frame that was kept.
+    // The slot of the last frame, of the two in use. The other one holds a frame that was kept.
     unsigned slot;
     // Whether both slots hold the last frame, in the same memory.
     bool shares_memory;
@@ -111,6 +111,13 @@ static const char *explain(av1_encoder *encoder, aom_codec_err_t error) {
         detail ? detail : "");
     return encoder->problem;
 }
+
+// The places of reference frames in a configuration of them.
+enum { LAST = 0, GOLDEN = 3 };
+
+// The slots in use. libaom decides by itself whether a frame refreshes slot 0, which it takes for that of its golden frame
+// (`gld_idx_1layer` in av1_adjust_gf_refresh_qp_one_pass_rt).
+enum { FIRST_SLOT = 1, LAST_SLOT = 2 };
 
 // The speed of libaom (AOME_SET_CPUUSED) for each effort: its fastest one; the fastest one that codes blocks whose source is
 // as good as that of the last frame (`set_zeromv_skip_based_on_source_sad` in speed_features.c); and the fastest one that
@@ -205,6 +212,7 @@ av1_encoder *av1_encoder_open(const av1_encoder_settings *settings, char *proble
     if (!error) error = aom_codec_enc_init_ver(&encoder->context, codec, config, 0, AOM_ENCODER_ABI_VERSION);
     if (!error) error = set_controls(encoder, settings);
     encoder->speed = speeds[AV1_QUICK];
+    encoder->slot = FIRST_SLOT;
     if (!error) return encoder;
     snprintf(problem, size, "%s", explain(encoder, error));
     av1_encoder_close(encoder);
@@ -225,9 +233,6 @@ static unsigned usable_quantizer(const av1_encoder *encoder, unsigned quantizer,
     const unsigned finest = !as_key && encoder->frames_since_key + 1 >= 18 ? 1 : 2;
     return quantizer < finest ? finest : quantizer > 63 ? 63 : quantizer;
 }
-
-// The places of reference frames in a configuration of them.
-enum { LAST = 0, GOLDEN = 3 };
 
 static aom_image_t *wrap(const av1_encoder *encoder, aom_image_t *image, const av1_encoder_source *source) {
     // libaom only reads it; the structure is shared with the decoder, which writes.
@@ -279,7 +284,7 @@ const char *av1_encoder_encode(
     aom_image_t image;
     if (!wrap(encoder, &image, source)) return "it takes no frame of this size";
     // Two reference frames in known slots: a frame that is not libaom's can replace the last one.
-    const unsigned other = 1 - encoder->slot, target = keeps_last ? other : encoder->slot;
+    const unsigned other = FIRST_SLOT + LAST_SLOT - encoder->slot, target = keeps_last ? other : encoder->slot;
     aom_svc_ref_frame_config_t references = {{0}};
     for (size_t i = 0; i < sizeof references.ref_idx / sizeof *references.ref_idx; i++)
         references.ref_idx[i] = (int)encoder->slot;
