@@ -17,7 +17,6 @@ final class FakeSource: CaptureSource, CustomStringConvertible {
     private struct State {
         var isRunning = false
         var wasStopped = false
-        var size = PixelSize(width: 320, height: 180)
         var observers: [WeakObserver] = []
     }
 
@@ -31,7 +30,7 @@ final class FakeSource: CaptureSource, CustomStringConvertible {
 
     let description: String
     private let startResult: Start
-    var captureFormat: CaptureFormat { CaptureFormat(size: state.withLock { $0.size }, framesPerSecond: 5) }
+    let captureFormat = CaptureFormat(size: PixelSize(width: 320, height: 180), framesPerSecond: 5)
     let contentHint = ContentHint.detail
     private let state = Locked(State())
 
@@ -56,8 +55,10 @@ final class FakeSource: CaptureSource, CustomStringConvertible {
         if wasRunning { end() }
     }
 
-    /// Changes the size, as a window does.
-    func resize(to size: PixelSize) { state.withLock { $0.size = size } }
+    /// Reports another size, as a window does.
+    func resize(to size: PixelSize) {
+        for entry in state.withLock({ $0.observers }) { entry.observer?.captureSizeDidChange(to: size) }
+    }
 
     /// Ends the source, as a file does after its last frame.
     func end() { for entry in state.withLock({ $0.observers }) { entry.observer?.captureDidStop() } }

@@ -65,6 +65,7 @@ struct ShareEventTests {
         var connections: [Connection] = []
         /// Adds a viewer, and returns the different bitrates of the video and of all viewers, in kbit/s.
         func bitrates() async throws -> Set<Int64> {
+            await settle()
             _ = await stage.share.effects(of: .course(.second))
             let viewer = try stage.viewer()
             stage.share.add(viewer)

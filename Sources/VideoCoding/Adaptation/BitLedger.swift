@@ -37,6 +37,9 @@ struct BitLedger {
     /// The maximum size if it can be sent within ``longestDeparture``.
     private static let longestBurst = Duration.milliseconds(800)
     private static let longestDeparture = Duration.milliseconds(320)
+    /// The maximum number of bits at any bitrate, with room for a frame that is somewhat larger than predicted:
+    /// libwebrtc's receivers hold 2048 packets of a frame.
+    private static let largestPage = 1400 * 1100 * 8.0
     /// The maximum overdraft that makes changes coarser. More is not saved by coarser frames but by fewer.
     static let longestOverdraft = Duration.milliseconds(250)
 
@@ -123,7 +126,9 @@ struct BitLedger {
 
     /// The maximum number of bits of a key frame or a page.
     var pageBits: Double {
-        max(bits(in: Self.longestPage), min(burstBits(in: Self.longestDeparture), bits(in: Self.longestBurst)))
+        let bits = max(
+            bits(in: Self.longestPage), min(burstBits(in: Self.longestDeparture), bits(in: Self.longestBurst)))
+        return min(bits, Self.largestPage)
     }
 
     /// Returns the time that `bits` take at the bitrate.

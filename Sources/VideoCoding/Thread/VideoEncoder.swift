@@ -328,7 +328,7 @@ extension VideoEncoder {
         private mutating func countFailure() {
             let count = failures.map { $0 + 1 } ?? Self.mostFailures
             failures = count
-            if count == Self.mostFailures { onEvent(.unusable) }
+            if count.isMultiple(of: Self.mostFailures) { onEvent(.unusable) }
         }
 
         private mutating func madeEncoder(

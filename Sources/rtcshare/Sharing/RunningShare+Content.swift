@@ -239,9 +239,9 @@ extension RunningShare {
     /// Returns the parameters of a source's video, with the usual maximum bitrate if the presenter chose none.
     func parameters(for source: any CaptureSource) -> VideoEncodingParameters {
         var result = parameters
-        result.maxBitrate =
-            parameters.maxBitrate
-            ?? parameters.usualBitrate(of: source.captureFormat.size, isRecorded: film != nil)
+        let shown = [nextContent?.current, content.current].first { $0?.source === source } ?? nil
+        let size = shown?.observer.size ?? source.captureFormat.size
+        result.maxBitrate = parameters.maxBitrate ?? parameters.usualBitrate(of: size, isRecorded: film != nil)
         return result
     }
 

@@ -59,6 +59,9 @@ internal import RTCShareWireFormat
         }
     }
 
+    /// The size of the source since its last change; nil if it has not changed since the source was opened.
+    private(set) var size: PixelSize?
+
     /// Ignores the end of a source that the share stops.
     func stopReporting() { isReporting = false }
 
@@ -137,6 +140,7 @@ internal import RTCShareWireFormat
     private func say(_ text: String) { if isReporting { tell([text]) } }
 
     private func sizeDidChange(to size: PixelSize) {
+        self.size = size
         guard case .content = role else { return }
         resting?.cancel()
         resting = Task { [weak self] in

@@ -52,7 +52,8 @@ struct AV1ScrollTests {
             let frame = try #require(
                 try coder.encode(
                     replacing: shown, quantizer: Int.random(in: 1...63, using: &numbers),
-                    asKeyFrame: Int.random(in: 0..<(isLong ? 300 : 12), using: &numbers) == 0, keepsLast: Bool.random(using: &numbers),
+                    asKeyFrame: Int.random(in: 0..<(isLong ? 300 : 12), using: &numbers) == 0,
+                    keepsLast: Bool.random(using: &numbers),
                     effort: .random(using: &numbers)))
             let decoded = try #require(try decoder.decode(frame.data))
             try #require(decoded.pixels == samples(shown), "frame \(index)")
