@@ -300,7 +300,6 @@ const char *av1_encoder_encode(
         flags = AOM_EFLAG_SET_PRIMARY_REF_NONE;
     error = aom_codec_encode(&encoder->context, &image, encoder->time, TICKS_PER_FRAME, flags);
     if (error) return explain(encoder, error);
-    encoder->has_other_reference = false;
     encoder->time += TICKS_PER_FRAME;
     aom_codec_iter_t iterator = NULL;
     for (const aom_codec_cx_pkt_t *packet; (packet = aom_codec_get_cx_data(&encoder->context, &iterator));) {
@@ -310,6 +309,7 @@ const char *av1_encoder_encode(
         frame->is_key = packet->data.frame.flags & AOM_FRAME_IS_KEY;
     }
     if (!frame->bytes) return NULL;
+    encoder->has_other_reference = false;
     if (!frame->is_key) encoder->slot = target;
     encoder->shares_memory = frame->is_key;
     encoder->frames_since_key = frame->is_key ? 0 : encoder->frames_since_key + 1;

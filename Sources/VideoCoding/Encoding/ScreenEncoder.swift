@@ -26,6 +26,9 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     /// The macroblocks that the last frame coded. A library can skip them if the next one has the same source there.
     private(set) var drawn: MacroblockMap
     private var keyFrameIsDue = true
+    private var lastKeyFrameAt: Duration?
+    /// Whether the coder uses palettes.
+    private var hasPalettes = false
     private var lastChangeAt: Duration?
     /// The time of the last change that was large, such as a new page or a part of motion.
     private var lastLargeChangeAt: Duration?
@@ -110,9 +113,13 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     ) throws(VideoCodingError) -> (preceding: [EncodedVideoFrame], outcome: EncodingOutcome) {
         guard let picture = input.picture else { throw .emptyPicture }
         try prepare(for: picture.size, hint: order.hint)
+        hasPalettes = Self.range.scale.palettes != nil && order.hint != .motion
         ledger = order.ledger
         var scrolls = order.hint == .motion ? nil : try input.findScrolls(by: &scrollSearch, order.settings.heuristics)
-        if scrolls != nil, try returns(picture, in: input.changed) { scrolls = nil }
+        let returns = try returns(picture, in: input.changed)
+        if returns { scrolls = nil }
+        // Not one key frame after the other.
+        let maySave = !returns && Self.isPause(Self.pageTime, since: lastKeyFrameAt, now: timestamp)
         newShare = input.newShare(after: scrolls)
         let needsKeyFrame = asKeyFrame || keyFrameIsDue
         // After a failure, what viewers have is unknown.
@@ -123,13 +130,16 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
             if needsKeyFrame {
                 try keyFrame(of: picture, order: order)
             } else if changed.isEmpty {
-                try rest(of: picture)
+                try rest(of: picture, bits: moves == nil ? ledger.bits(in: Self.refinementTime) : queueBits)
             } else {
                 try change(
-                    of: picture, changed, after: moves == nil ? scrolls : nil, timestamp: timestamp, order: order)
+                    of: picture, changed, after: moves == nil ? scrolls : nil, maySaveByKeyFrame: maySave,
+                    timestamp: timestamp, order: order)
             }
         var coded = try code(step, of: picture)
-        if let size = coded?.data.count, let smaller = try keyFrame(of: picture, insteadOf: step, size, order: order) {
+        if let size = coded?.data.count, maySave,
+            let smaller = try keyFrame(of: picture, insteadOf: step, size, order: order)
+        {
             step = smaller
             coded = try code(step, of: picture)
         }
@@ -138,8 +148,8 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         step.adopt(coded)
         if step.change != nil || moves != nil { lastChangeAt = timestamp }
         if step.isLarge { lastLargeChangeAt = timestamp }
-        if coded.isKeyFrame { kept = nil }
-        account(for: coded.data.count, with: moves?.byteCount ?? 0, of: step)
+        if coded.isKeyFrame { (kept, lastKeyFrameAt) = (nil, timestamp) }
+        account(for: coded.data.count, with: coded.isKeyFrame ? 0 : moves?.byteCount ?? 0, of: step)
         let coarseness = Self.range.coarseness[step.quantizer]
         drawn = step.map
         try recordQuality(of: picture, after: step)
@@ -198,7 +208,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         let refinement = step.refinement.map { control.bits($0.content, at: step.quantizer) } ?? 0
         let changeShare = step.change == nil ? 0 : step.refinement == nil ? 1 : change / max(change + refinement, 1)
         ledger.spend(byteCount: byteCount, changeShare: changeShare)
-        let ratio = Double((byteCount - moveByteCount) * 8) / max(change + refinement, 1)
+        let ratio = Double(max(byteCount - moveByteCount, 1) * 8) / max(change + refinement, 1)
         for (part, bits) in [(step.change, change), (step.refinement?.content, refinement)] where bits > 0 {
             if let part { control.record(Int(bits * ratio), for: part, quantizer: step.quantizer) }
         }
@@ -271,6 +281,9 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         return Step(map: map, quantizer: quantizer, change: content, isKeyFrame: true, isLarge: true)
     }
 
+    /// The bits that can wait in the queue, beyond those that do.
+    private var queueBits: Double { ledger.bits(in: Self.queueTime) - ledger.debt }
+
     /// Returns the step for a key frame to replace a delta frame of this many bytes, if it would be much smaller: libaom
     /// tries no palettes where the old text predicts a little of the new one.
     private func keyFrame(
@@ -280,14 +293,14 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         guard !step.isKeyFrame, step.change?.activity.isMostlyFlat == true else { return nil }
         guard ledger.duration(of: bits) > BitLedger.slack else { return nil }
         let keyFrame = try keyFrame(of: picture, order: order)
-        guard let content = keyFrame.change else { return nil }
+        guard let content = keyFrame.change, content.activity.isMostlyFlat else { return nil }
         return control.bits(content, at: keyFrame.quantizer) * Self.keyFrameWorth < bits ? keyFrame : nil
     }
 
     /// Returns the step for changes: as fine as the ledger allows, with coarse macroblocks for the bits that they leave.
     private func change(
         of picture: StandingPicture, _ changed: MacroblockMap, after scrolls: ScrollSearch.Finding?,
-        timestamp: Duration, order: EncodingOrder
+        maySaveByKeyFrame: Bool, timestamp: Duration, order: EncodingOrder
     ) throws(VideoCodingError) -> Step {
         // What moved is predicted.
         let new = scrolls.map { MacroblockMap(size: picture.size, cells: $0.remaining) } ?? changed
@@ -296,10 +309,13 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         let isLarge =
             control.bits(.init(kind: .following, activity: activity), at: Self.range.finestKeyFrame) > share
         let isNewPage = isLarge && Self.isPause(Self.pageTime, since: lastLargeChangeAt, now: timestamp)
-        // A key frame of a page of plain text takes half the bits.
-        let savesByKeyFrame = activity.isMostlyFlat || isNewPage && Self.range.codesPagesAsKeyFrames
-        if savesByKeyFrame, new.share > Self.pageShare {
-            return try keyFrame(of: picture, order: order)
+        if new.share > Self.pageShare, maySaveByKeyFrame {
+            if isNewPage, Self.range.codesPagesAsKeyFrames { return try keyFrame(of: picture, order: order) }
+            // A key frame of a page of plain text takes half the bits.
+            if activity.isMostlyFlat {
+                let keyFrame = try keyFrame(of: picture, order: order)
+                if keyFrame.change?.activity.isMostlyFlat == true { return keyFrame }
+            }
         }
         let content = QuantizerControl.Picture(kind: isNewPage ? .page : .following, activity: activity)
         let allowed = control.allowance(share: share, for: content.kind, from: ledger)
@@ -330,7 +346,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
             step.quantizer = min(step.quantizer, pass)
         }
         guard step.quantizer <= pass else { return step }
-        let bits = ledger.bits(in: Self.queueTime) - ledger.debt - control.bits(content, at: step.quantizer)
+        let bits = queueBits - control.bits(content, at: step.quantizer)
         step.refine(try part(of: next, in: picture, bits: max(bits, reserve), quantizer: step.quantizer))
         return step
     }
@@ -341,11 +357,10 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     }
 
     /// Returns the step for unchanged content.
-    private func rest(of picture: StandingPicture) throws(VideoCodingError) -> Step {
+    private func rest(of picture: StandingPicture, bits: Double) throws(VideoCodingError) -> Step {
         var step = Step(map: MacroblockMap(size: picture.size), quantizer: Self.range.passes[Self.restingPass])
         guard let next = refinement.next(except: drawn, from: Self.restingPass) else { return step }
         step.quantizer = Self.range.passes[next.pass]
-        let bits = ledger.bits(in: Self.refinementTime)
         step.refine(try part(of: next, in: picture, bits: bits, quantizer: step.quantizer))
         return step
     }
@@ -371,10 +386,8 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     private func activity(
         of picture: StandingPicture, in map: MacroblockMap? = nil
     ) throws(VideoCodingError) -> PictureActivity {
-        try PictureActivity.sum(of: picture, in: map, hasPalettes: Self.hasPalettes)
+        try PictureActivity.sum(of: picture, in: map, hasPalettes: hasPalettes)
     }
-
-    private static var hasPalettes: Bool { range.scale.palettes != nil }
 
     /// Returns the coarsest quantizer.
     private static func coarsest(_ order: EncodingOrder) -> Int {
