@@ -238,7 +238,7 @@ package actor VideoSendStream {
             encodings[encoding]?.encoder.requestKeyFrame()
             return
         }
-        if encoding == group.mainEncoding, !encoded.isKeyFrame { choice.count(encoded) }
+        if encoding == group.mainEncoding { choice.count(encoded) }
         let now = Self.now
         if now >= nextChoice { change() }
         let recipients = group.recipients(of: encoding, isKeyFrame: frame.isKeyFrame)
