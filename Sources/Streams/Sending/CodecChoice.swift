@@ -28,8 +28,8 @@ struct CodecChoice {
     /// The coarseness of 127 from which scrolling text is hard to read, the time at the bitrate from which a frame of it is
     /// late, and the number of such frames between updates that leads to the quickest codec.
     private static let coarse = 95
-    private static let late = Duration.milliseconds(150)
-    private static let mostPoorScrolls = 3
+    private static let late = Duration.milliseconds(250)
+    private static let mostPoorScrolls = 2
     /// The time for which the quickest codec is used instead, at first and at most.
     private static let firstRest = Duration.seconds(30)
     private static let longestRest = Duration.seconds(600)

@@ -154,7 +154,7 @@ import Testing
         #expect(choice.order == [.vp8, .av1] && choice.reason == .scrolling)
         update(&choice, kilobits: 1000, at: 33)
         #expect(choice.prefersSmallest)
-        for _ in 0..<3 { choice.count(frame(isScroll: true, coarseness: 20, byteCount: 20_000)) }
+        for _ in 0..<3 { choice.count(frame(isScroll: true, coarseness: 20, byteCount: 40_000)) }
         update(&choice, kilobits: 1000, at: 34)
         #expect(choice.reason == .scrolling)
     }
