@@ -165,7 +165,8 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         return ([], .encoded(frame))
     }
 
-    /// Whether most of the changes show what the kept frame has there: a closed menu is no scroll.
+    /// Whether most of the changes restore the kept frame, such as a menu that closes. Those are not scrolls, even if text
+    /// in them looks alike.
     private func returns(_ picture: StandingPicture, in changed: MacroblockMap) throws(VideoCodingError) -> Bool {
         guard let kept else { return false }
         var count = 0

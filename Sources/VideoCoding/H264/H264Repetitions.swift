@@ -53,7 +53,7 @@ struct H264Repetitions {
         row += 1
         count &+= 1
         var bits = BitWriter()
-        // A slice of a frame that is no reference.
+        // A slice of a frame that no other frame refers to.
         bits.write(1, count: 8)
         // The first macroblock, the type P, and the parameter set, which are 0.
         bits.write(0b111, count: 3)

@@ -120,22 +120,20 @@ extension Interop {
         }
 
         @Test(
-            "A server that takes the first codec of an offer is sent the one of --codec", .timeLimit(.minutes(3)),
-            arguments: ["vp8", "h264"])
-        func chosenCodec(name: String) async throws {
-            guard VideoCodec.all.contains(where: { $0.name.lowercased() == name && $0.unavailability() == nil }) else {
-                return
-            }
+            "A server that takes the first codec of an offer is sent the one of --codec",
+            .enabled(if: VideoCodec.h264.unavailability() == nil, "libopenh264-7 is not installed"),
+            .timeLimit(.minutes(3)))
+        func chosenCodec() async throws {
             let folder = try TemporaryFolder()
             let server = try await PeerServer(Self.script, ["--first"], in: folder)
             defer { server.program.stop() }
             let share = try Share(environment: Self.environment(folder), in: folder)
             let sending = try share.start([
-                "send", "--whip", server.url, "--source", "test:320x240@30", "--audio", "beep", "--codec", name,
+                "send", "--whip", server.url, "--source", "test:320x240@30", "--audio", "beep", "--codec", "h264",
             ])
             defer { sending.stop() }
             try await wait(for: 30, at: server, from: sending)
-            await waitUntil { (try? await status(share).servers.first?.codec) == name.uppercased() }
+            await waitUntil { (try? await status(share).servers.first?.codec) == "H264" }
         }
 
         @Test("A server that is killed and started again gets the share again, by itself")
