@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 static sdl_functions functions;
@@ -56,22 +57,13 @@ static struct {
     // A copy of the connection's descriptor: the libraries close theirs when the connection ends.
     int descriptor;
     atomic_bool is_lost;
-    // A ring of the newest windows. Errors can arrive on any thread; only that of SDL adds windows.
-    atomic_ulong windows[64];
-    unsigned window_count;
-} x11;
-
-static bool is_of_window(const XErrorEvent *error) {
-    for (size_t i = 0; i < sizeof x11.windows / sizeof *x11.windows; i++)
-        if (error->resourceid && error->resourceid == atomic_load(&x11.windows[i])) return true;
-    return false;
-}
+    // Readable when a wait is to end.
+    int wakening;
+} x11 = {.wakening = -1};
 
 static int handle_error(Display *display, XErrorEvent *error) {
-    // Others can destroy a window at any time, also between two requests about it. SDL wakes its thread by an event to a
-    // window, over a second, private connection. Errors about followed windows are therefore ignored on every connection.
-    if (display == x11.display || !x11.of_others || is_of_window(error)) return 0;
-    return x11.of_others(display, error);
+    // Others can destroy a window at any time, also between two requests about it.
+    return display == x11.display || !x11.of_others ? 0 : x11.of_others(display, error);
 }
 
 static void note_loss(Display *display, void *unused) {
@@ -98,6 +90,7 @@ static void handle_errors(void *xlib, Display *display) {
     x11.display = display;
     set_exit(display, note_loss, NULL);
     if (!is_first) return;
+    x11.wakening = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     // What handles the other connections is the program's, if it has set anything.
     XErrorHandler of_others = set_error_handler(NULL);
     XIOErrorHandler of_lost_others = set_loss_handler(NULL);
@@ -112,7 +105,6 @@ unsigned long sdl_follow_x11_window(SDL_Window *window, bool is_foreign) {
     void *xlib = dlopen("libX11.so.6", RTLD_NOW | RTLD_NOLOAD);
     if (!xlib) return 0;
     handle_errors(xlib, info.info.x11.display);
-    atomic_store(&x11.windows[x11.window_count++ % (sizeof x11.windows / sizeof *x11.windows)], info.info.x11.window);
     if (is_foreign) {
         __typeof__(&XSelectInput) select_input = (__typeof__(select_input))dlsym(xlib, "XSelectInput");
         if (select_input)
@@ -124,11 +116,19 @@ unsigned long sdl_follow_x11_window(SDL_Window *window, bool is_foreign) {
 
 bool sdl_lost_x11(void) {
     if (!x11.display) return false;
-    // The end of SDL's second connection would end the process: what uses it is not called when this one has ended.
     struct pollfd connection = {.fd = x11.descriptor};
     if (!atomic_load(&x11.is_lost) && poll(&connection, 1, 0) == 1) atomic_store(&x11.is_lost, true);
     return atomic_load(&x11.is_lost);
 }
+
+void sdl_wait_x11(int timeout) {
+    struct pollfd sources[] = {{.fd = x11.descriptor, .events = POLLIN}, {.fd = x11.wakening, .events = POLLIN}};
+    poll(sources, 2, timeout);
+    eventfd_t count;
+    eventfd_read(x11.wakening, &count);
+}
+
+void sdl_end_x11_wait(void) { eventfd_write(x11.wakening, 1); }
 
 bool sdl_tells_of_destruction(const SDL_Event *event, unsigned long *id) {
     if (event->type != SDL_SYSWMEVENT || event->syswm.msg->subsystem != SDL_SYSWM_X11) return false;

@@ -35,6 +35,12 @@ unsigned long sdl_follow_x11_window(SDL_Window *_Nonnull window, bool is_foreign
 // Whether the connection to the X server is lost. SDL can't be used for windows then.
 bool sdl_lost_x11(void);
 
+// Waits until the connection to the X server is readable or lost, or until `sdl_end_x11_wait` is called, for `timeout`
+// milliseconds at most, forever if it is negative. Xlib and SDL may have events already. SDL ends its own waits through
+// a second connection, whose loss terminates the process.
+void sdl_wait_x11(int timeout);
+void sdl_end_x11_wait(void);
+
 // Whether an event reports the end of an X11 window; `id` is its X11 number.
 bool sdl_tells_of_destruction(const SDL_Event *_Nonnull event, unsigned long *_Nonnull id);
 

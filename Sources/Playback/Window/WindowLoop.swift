@@ -8,8 +8,6 @@ final class WindowLoop {
     static let shared = WindowLoop()
     private var surfaces: [UInt32: WindowSurface] = [:]
     private var isRunning = false
-    /// The maximum time to wait for X11, in milliseconds.
-    private static let longestWait: Int32 = 1000
     /// SDL with its video subsystem, and the type of the event that ends a wait.
     private var video: (sdl: SDLLibrary, wakening: UInt32)?
 
@@ -60,9 +58,9 @@ final class WindowLoop {
 
     private func turn(_ sdl: SDLLibrary, wakening: UInt32) {
         let executor = ViewActor.executor
+        let isOnX11 = surfaces.values.contains { $0.x11ID != 0 }
         executor.setAlarm {
-            // SDL ends a wait through a connection of its own, whose loss would terminate the process.
-            guard !sdl_lost_x11() else { return }
+            guard !isOnX11 else { return sdl_end_x11_wait() }
             var event = SDL_Event(type: wakening)
             _ = sdl.functions.PushEvent(&event)
         }
@@ -73,9 +71,9 @@ final class WindowLoop {
         guard !surfaces.isEmpty else { return }
         var event = SDL_Event()
         var timeout = executor.hasAlarm ? next.map { Self.milliseconds(until: $0) } ?? -1 : 0
-        // On a lost connection, SDL would wait forever.
-        if surfaces.values.contains(where: { $0.x11ID != 0 }) {
-            timeout = timeout < 0 ? Self.longestWait : min(timeout, Self.longestWait)
+        if isOnX11 {
+            if !sdl_lost_x11(), sdl.functions.WaitEventTimeout(nil, 0) == 0 { sdl_wait_x11(timeout) }
+            timeout = 0
         }
         while !sdl_lost_x11(), sdl.functions.WaitEventTimeout(&event, timeout) == 1 {
             handle(event)
