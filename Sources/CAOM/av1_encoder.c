@@ -119,11 +119,9 @@ enum { LAST = 0, GOLDEN = 3 };
 // (`gld_idx_1layer` in av1_adjust_gf_refresh_qp_one_pass_rt).
 enum { FIRST_SLOT = 1, LAST_SLOT = 2 };
 
-// The speed of libaom (AOME_SET_CPUUSED) for each effort: its fastest one; the fastest one that codes blocks whose source is
-// as good as that of the last frame (`set_zeromv_skip_based_on_source_sad` in speed_features.c); and the fastest one that
-// tries palettes wherever they are worth it. Otherwise a delta frame of a new page of plain text is 2.5 times as large, and
-// never exact.
-static const int speeds[] = {[AV1_QUICK] = 10, [AV1_REFINING] = 9, [AV1_THOROUGH] = 7};
+// The speeds of libaom (AOME_SET_CPUUSED): its fastest one, and the fastest one that codes blocks whose source is as good as
+// that of the last frame (`set_zeromv_skip_based_on_source_sad` in speed_features.c).
+enum { FASTEST = 10, REFINING = 9 };
 
 // The values that need the fewest bits and the least time for pages of text, of those at which both were measured. Most
 // tools for natural images cost time and gain nothing at this speed.
@@ -131,7 +129,7 @@ static aom_codec_err_t set_controls(av1_encoder *encoder, const av1_encoder_sett
     const struct {
         int control, value;
     } controls[] = {
-        {AOME_SET_CPUUSED, speeds[AV1_QUICK]},
+        {AOME_SET_CPUUSED, FASTEST},
         {AV1E_SET_TUNE_CONTENT, settings->is_screen ? AOM_CONTENT_SCREEN : AOM_CONTENT_DEFAULT},
         {AV1E_SET_ENABLE_PALETTE, settings->is_screen},
         {AV1E_SET_ENABLE_INTRABC, 0},
@@ -211,7 +209,7 @@ av1_encoder *av1_encoder_open(const av1_encoder_settings *settings, char *proble
     config->rc_buf_sz = 1000;
     if (!error) error = aom_codec_enc_init_ver(&encoder->context, codec, config, 0, AOM_ENCODER_ABI_VERSION);
     if (!error) error = set_controls(encoder, settings);
-    encoder->speed = speeds[AV1_QUICK];
+    encoder->speed = FASTEST;
     encoder->slot = FIRST_SLOT;
     if (!error) return encoder;
     snprintf(problem, size, "%s", explain(encoder, error));
@@ -254,19 +252,27 @@ const char *av1_encoder_replace_reference(av1_encoder *encoder, const av1_encode
     reference.img.w = (encoder->config.g_w + 7) & ~7u;
     reference.img.h = (encoder->config.g_h + 7) & ~7u;
     const aom_codec_err_t error = aom_codec_control_of_library(&encoder->context, AV1_SET_REFERENCE, &reference);
-    if (error) return explain(encoder, error);
-    encoder->has_other_reference = true;
-    return NULL;
+    return error ? explain(encoder, error) : NULL;
 }
 
-av1_encoder_reference av1_encoder_last_reference(const av1_encoder *encoder) {
-    const uint8_t slots = encoder->shares_memory ? 0xFF : (uint8_t)(1u << encoder->slot);
-    return (av1_encoder_reference){.slot = encoder->slot, .slots = slots};
+static unsigned target_slot(const av1_encoder *encoder, bool keeps_last) {
+    return keeps_last ? FIRST_SLOT + LAST_SLOT - encoder->slot : encoder->slot;
+}
+
+av1_encoder_reference av1_encoder_last_reference(const av1_encoder *encoder, bool keeps_last) {
+    const unsigned target = target_slot(encoder, keeps_last);
+    const uint8_t slots = !encoder->shares_memory ? (uint8_t)(1u << target) : keeps_last ? 0 : 0xFF;
+    return (av1_encoder_reference){.slot = encoder->slot, .target = target, .slots = slots};
+}
+
+void av1_encoder_did_replace(av1_encoder *encoder, uint32_t target) {
+    encoder->slot = target;
+    encoder->has_other_reference = true;
 }
 
 const char *av1_encoder_encode(
     av1_encoder *encoder, const av1_encoder_source *source, uint32_t quantizer, bool as_key, bool keeps_last,
-    av1_effort effort, av1_encoder_frame *frame) {
+    bool refines, av1_encoder_frame *frame) {
     *frame = (av1_encoder_frame){0};
     aom_codec_enc_cfg_t *config = &encoder->config;
     quantizer = usable_quantizer(encoder, quantizer, as_key || !encoder->time);
@@ -275,7 +281,7 @@ const char *av1_encoder_encode(
         const aom_codec_err_t error = aom_codec_enc_config_set(&encoder->context, config);
         if (error) return explain(encoder, error);
     }
-    const int speed = speeds[effort];
+    const int speed = refines ? REFINING : FASTEST;
     if (speed != encoder->speed) {
         const aom_codec_err_t error = set(encoder, AOME_SET_CPUUSED, speed);
         if (error) return explain(encoder, error);
@@ -284,7 +290,7 @@ const char *av1_encoder_encode(
     aom_image_t image;
     if (!wrap(encoder, &image, source)) return "it takes no frame of this size";
     // Two reference frames in known slots: a frame that is not libaom's can replace the last one.
-    const unsigned other = FIRST_SLOT + LAST_SLOT - encoder->slot, target = keeps_last ? other : encoder->slot;
+    const unsigned other = target_slot(encoder, true), target = target_slot(encoder, keeps_last);
     aom_svc_ref_frame_config_t references = {{0}};
     for (size_t i = 0; i < sizeof references.ref_idx / sizeof *references.ref_idx; i++)
         references.ref_idx[i] = (int)encoder->slot;

@@ -24,15 +24,6 @@ typedef struct {
     int32_t luma_stride, blue_stride, red_stride;
 } av1_encoder_source;
 
-// How much time a frame is worth.
-typedef enum {
-    AV1_QUICK,
-    // Blocks that differ little from the last frame are coded, too.
-    AV1_REFINING,
-    // Palettes are tried wherever they can save bits, in up to twice the time.
-    AV1_THOROUGH,
-} av1_effort;
-
 typedef struct {
     // A temporal unit (AV1 §7.5), until the next call. Null if the encoder dropped the frame.
     const uint8_t *_Nullable bytes;
@@ -52,22 +43,30 @@ void av1_encoder_close(av1_encoder *_Nonnull encoder);
 // Encodes a frame with a quantizer of 1 to 63. Returns null, or the reason why that failed; an encoder that failed can
 // only be closed.
 //
+// With `refines`, blocks that differ little from the last frame are coded, too, in more time.
 // With `keeps_last`, the last frame remains a reference frame beside this one until the next such call or key frame.
 // The quantizer is raised where libaom would end the process: see `usable_quantizer`.
 const char *_Nullable av1_encoder_encode(
     av1_encoder *_Nonnull encoder, const av1_encoder_source *_Nonnull source, uint32_t quantizer, bool as_key,
-    bool keeps_last, av1_effort effort, av1_encoder_frame *_Nonnull frame);
+    bool keeps_last, bool refines, av1_encoder_frame *_Nonnull frame);
 
 typedef struct {
     // The slot of the last frame.
     uint32_t slot;
-    // The slots that a frame must refresh that replaces it, one bit for each.
+    // The slot of a frame that replaces it.
+    uint32_t target;
+    // The slots that such a frame must refresh, one bit for each; none if there can't be one that keeps the last frame.
     uint8_t slots;
 } av1_encoder_reference;
 
-av1_encoder_reference av1_encoder_last_reference(const av1_encoder *_Nonnull encoder);
+// Returns the slots for a frame that is not libaom's, with the meaning of `keeps_last` in `av1_encoder_encode`.
+av1_encoder_reference av1_encoder_last_reference(const av1_encoder *_Nonnull encoder, bool keeps_last);
 
-// Replaces the last frame, as decoders do with a frame that is not libaom's. The planes must have memory for whole units of
-// 8 by 8 pixels. Returns null, or the reason why that failed; an encoder that failed can only be closed.
+// Declares that a frame in slot `target` replaced the last one. Before the next frame of libaom, unless that is a key
+// frame, `av1_encoder_replace_reference` must follow.
+void av1_encoder_did_replace(av1_encoder *_Nonnull encoder, uint32_t target);
+
+// Replaces the image of the last frame. The planes must have memory for whole units of 8 by 8 pixels. Returns null, or the
+// reason why that failed; an encoder that failed can only be closed.
 const char *_Nullable av1_encoder_replace_reference(
     av1_encoder *_Nonnull encoder, const av1_encoder_source *_Nonnull source);

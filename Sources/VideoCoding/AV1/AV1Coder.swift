@@ -67,12 +67,11 @@ package final class AV1Coder {
     ///   - quantizer: One of ``quantizers``. 1 becomes 2 in a key frame and the 17 frames after it, since libaom would
     ///     end the process.
     ///   - keepsLast: Whether the last frame can be predicted from for some time, as that before a menu.
-    ///   - effort: The effort for the frame.
+    ///   - refines: Whether parts become finer that are almost the same as in the last frame, in more time.
     ///   - shown: Receives the image that decoders show. It can be that of the picture.
     package func encode(
         _ picture: any PixelPlanes, quantizer: Int, asKeyFrame: Bool = false, keepsLast: Bool = false,
-        effort: FrameEffort = .quick,
-        shown: I420Samples? = nil
+        refines: Bool = false, shown: I420Samples? = nil
     ) throws(VideoCodingError) -> Frame? {
         guard picture.size == configuration.size, picture.format == .i420 else {
             throw .unexpectedPicture(size: picture.size, format: picture.format, expected: configuration.size)
@@ -82,20 +81,37 @@ package final class AV1Coder {
         }
         let encoder = try takeEncoder()
         let frame = try encoder.encode(
-            picture, quantizer: quantizer, asKeyFrame: asKeyFrame, keepsLast: keepsLast, effort: effort,
+            picture, quantizer: quantizer, asKeyFrame: asKeyFrame, keepsLast: keepsLast, refines: refines,
             shown: shown)
         self.encoder = encoder
         return frame
     }
 
-    /// Moves a part of the image that decoders show, by a frame of vectors before the next one, unless that is a key
-    /// frame. Returns the bytes of that frame; nil, without a change, if there is none.
-    func move(_ scroll: Scroll, in shown: I420Picture) throws(VideoCodingError) -> Int? {
-        guard let encoder, scroll.size == configuration.size, shown.size == scroll.size else { return nil }
+    /// Moves parts of the image that decoders show, and copies macroblocks of few colors, by frames before the next one,
+    /// unless that is a key frame. Returns nil, without a change, if there are none.
+    func update(
+        _ shown: I420Picture, by scrolls: [Scroll], painting macroblocks: MacroblockMap, of picture: any PixelPlanes,
+        keepsLast: Bool
+    ) throws(VideoCodingError) -> FrameUpdate? {
+        guard let encoder, shown.size == configuration.size, picture.size == shown.size else { return nil }
         self.encoder = nil
-        let byteCount = try encoder.move(scroll, in: shown)
+        let update = try encoder.update(shown, by: scrolls, painting: macroblocks, of: picture, keepsLast: keepsLast)
         self.encoder = encoder
-        return byteCount
+        return update
+    }
+
+    /// Returns a frame that shows the image as it is; nil before the first key frame.
+    func repetition(of shown: I420Picture) throws(VideoCodingError) -> CodedFrame? {
+        guard let encoder, shown.size == configuration.size else { return nil }
+        return try encoder.repetition(of: shown)
+    }
+
+    /// Tells the library the image that decoders show.
+    func synchronize(with shown: I420Picture) throws(VideoCodingError) {
+        guard let encoder else { return }
+        self.encoder = nil
+        try encoder.synchronize(with: shown)
+        self.encoder = encoder
     }
 
     /// Returns the encoder, which is used again only if it succeeds.
@@ -126,9 +142,12 @@ private final class AV1EncoderHandle {
     private let encoder: OpaquePointer
     /// The sequence header of the last key frame; nil before the first.
     private var sequence: AV1SequenceHeader?
-    /// The frames of vectors before the next frame.
-    private var scrolls: [UInt8] = []
+    /// The frames before the next frame of the library.
+    private var partialFrames: [UInt8] = []
+    /// Whether they changed the image since the library's last frame.
+    private var isAhead = false
     private var mover = PictureMover()
+    private var painter = PalettePainter()
 
     init(_ configuration: AV1Coder.Configuration) throws(VideoCodingError) {
         var settings = av1_encoder_settings(
@@ -148,7 +167,7 @@ private final class AV1EncoderHandle {
     }
 
     func encode(
-        _ picture: any PixelPlanes, quantizer: Int, asKeyFrame: Bool, keepsLast: Bool, effort: FrameEffort,
+        _ picture: any PixelPlanes, quantizer: Int, asKeyFrame: Bool, keepsLast: Bool, refines: Bool,
         shown: I420Samples?
     ) throws(VideoCodingError) -> AV1Coder.Frame? {
         var frame = av1_encoder_frame()
@@ -156,10 +175,8 @@ private final class AV1EncoderHandle {
             var source = av1_encoder_source(
                 luma: planes.first.first, blue: planes.second.first, red: planes.third.first,
                 luma_stride: planes.first.stride, blue_stride: planes.second.stride, red_stride: planes.third.stride)
-            return av1_encoder_encode(encoder, &source, UInt32(quantizer), asKeyFrame, keepsLast, effort.level, &frame)
-                .map {
-                    String(cString: $0)
-                }
+            return av1_encoder_encode(encoder, &source, UInt32(quantizer), asKeyFrame, keepsLast, refines, &frame)
+                .map { String(cString: $0) }
         }
         if let failure { throw .codecFailed(library: "libaom", operation: "encoding", reason: failure) }
         guard let bytes = frame.bytes else { return nil }
@@ -171,27 +188,65 @@ private final class AV1EncoderHandle {
                     try AV1SequenceHeader(bytes, unit)
                 }
             }
-            scrolls = []
+            partialFrames = []
+            isAhead = false
         }
-        defer { scrolls = [] }
+        defer { partialFrames = [] }
         return AV1Coder.Frame(
-            data: scrolls + unit, isKeyFrame: frame.is_key, quantizer: Int(frame.quantizer_index))
+            data: partialFrames + unit, isKeyFrame: frame.is_key, quantizer: Int(frame.quantizer_index))
     }
 
-    func move(_ scroll: Scroll, in shown: I420Picture) throws(VideoCodingError) -> Int? {
-        let last = av1_encoder_last_reference(encoder)
-        let reference = AV1ScrollFrame.Reference(slot: Int(last.slot), slots: last.slots)
-        guard let sequence, let data = AV1ScrollFrame.data(scroll, of: reference, in: sequence) else { return nil }
+    func update(
+        _ shown: I420Picture, by scrolls: [Scroll], painting macroblocks: MacroblockMap, of picture: any PixelPlanes,
+        keepsLast: Bool
+    ) throws(VideoCodingError) -> FrameUpdate? {
+        guard let sequence, av1_encoder_last_reference(encoder, keepsLast).slots != 0,
+            AV1PartialFrame.canExpress(nil, size: shown.size, in: sequence),
+            scrolls.allSatisfy({ AV1PartialFrame.canExpress($0, size: shown.size, in: sequence) })
+        else { return nil }
+        // The library has not seen the frame that it keeps.
+        if keepsLast { try synchronize(with: shown) }
+        let first = partialFrames.count
+        for (index, scroll) in scrolls.dropLast().enumerated() {
+            mover.move(shown.samples, by: scroll)
+            try append(AV1PartialFrame(image: shown, scroll: scroll), keepsLast: keepsLast && index == 0)
+        }
+        if let scroll = scrolls.last { mover.move(shown.samples, by: scroll) }
+        let painted = try painter.paint(macroblocks, of: picture, onto: shown)
+        guard !scrolls.isEmpty || !painted.isEmpty else { return nil }
+        try append(
+            AV1PartialFrame(image: shown, scroll: scrolls.last, painted: painted),
+            keepsLast: keepsLast && scrolls.count < 2)
+        isAhead = true
+        return FrameUpdate(byteCount: partialFrames.count - first, painted: painted)
+    }
+
+    private func append(_ frame: AV1PartialFrame, keepsLast: Bool) throws(VideoCodingError) {
+        let last = av1_encoder_last_reference(encoder, keepsLast)
+        let reference = AV1PartialFrame.Reference(slot: Int(last.slot), slots: last.slots)
+        guard let sequence, let data = try frame.data(of: reference, in: sequence) else { return }
+        partialFrames += data
+        av1_encoder_did_replace(encoder, last.target)
+    }
+
+    func repetition(of shown: I420Picture) throws(VideoCodingError) -> CodedFrame? {
+        if partialFrames.isEmpty { try append(AV1PartialFrame(image: shown), keepsLast: false) }
+        guard !partialFrames.isEmpty else { return nil }
+        defer { partialFrames = [] }
+        let slot = Int(av1_encoder_last_reference(encoder, false).slot)
+        return CodedFrame(data: partialFrames + AV1PartialFrame.show(slot), isKeyFrame: false, quantizer: 0)
+    }
+
+    func synchronize(with shown: I420Picture) throws(VideoCodingError) {
+        guard isAhead else { return }
+        isAhead = false
         let image = shown.samples
-        mover.move(image, by: scroll)
         var source = av1_encoder_source(
             luma: image.luma, blue: image.blue, red: image.red, luma_stride: Int32(clamping: image.lumaStride),
             blue_stride: Int32(clamping: image.chromaStride), red_stride: Int32(clamping: image.chromaStride))
         if let failure = av1_encoder_replace_reference(encoder, &source) {
-            throw .codecFailed(library: "libaom", operation: "moving", reason: String(cString: failure))
+            throw .codecFailed(library: "libaom", operation: "replacing a frame", reason: String(cString: failure))
         }
-        scrolls += data
-        return data.count
     }
 
     private func copy(
@@ -210,15 +265,5 @@ private final class AV1EncoderHandle {
     private func withoutDelimiter(_ unit: UnsafeBufferPointer<UInt8>) throws(VideoCodingError) -> [UInt8] {
         let first = try unit.span.header { bytes throws(RTPError) in try OpenBitstreamUnit.next(in: bytes, at: 0) }
         return Array(unit[(first?.kind == .temporalDelimiter ? first?.bytes.upperBound ?? 0 : 0)...])
-    }
-}
-
-extension FrameEffort {
-    fileprivate var level: av1_effort {
-        switch self {
-        case .quick: AV1_QUICK
-        case .refining: AV1_REFINING
-        case .thorough: AV1_THOROUGH
-        }
     }
 }

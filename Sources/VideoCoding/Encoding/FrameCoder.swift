@@ -19,24 +19,44 @@ protocol FrameCoder: AnyObject {
 
     /// Encodes a frame, and replaces it with the image that decoders show; nil if the library drops it.
     ///
-    /// - Parameter keepsLast: Whether the last frame is kept, until the next such call or key frame.
+    /// - Parameters:
+    ///   - keepsLast: Whether the last frame is kept, until the next such call or key frame.
+    ///   - refines: Whether parts become finer that are almost the same as in the last frame.
     func encode(
-        replacing shown: I420Picture, quantizer: Int, asKeyFrame: Bool, keepsLast: Bool, effort: FrameEffort
+        replacing shown: I420Picture, quantizer: Int, asKeyFrame: Bool, keepsLast: Bool, refines: Bool
     ) throws(VideoCodingError) -> CodedFrame?
 
-    /// Moves a part of the image that decoders show, by vectors that become part of the next frame, unless that is a key
-    /// frame. Returns their number of bytes; nil if it can't.
-    func move(_ scroll: Scroll, in shown: I420Picture) throws(VideoCodingError) -> Int?
+    /// Changes the image that decoders show without the library, as a part of the next frame, unless that is a key frame:
+    /// parts move, and macroblocks of few colors become the picture's. Returns nil, without a change, if it can't.
+    func update(
+        _ shown: I420Picture, by scrolls: [Scroll], painting macroblocks: MacroblockMap, of picture: any PixelPlanes,
+        keepsLast: Bool
+    ) throws(VideoCodingError) -> FrameUpdate?
 
-    /// Returns a frame that repeats the last one without the library; nil if the library must make it.
-    func repetition() -> CodedFrame?
+    /// Tells the library the image that decoders show, before macroblocks are copied to it for
+    /// ``encode(replacing:quantizer:asKeyFrame:keepsLast:refines:)``.
+    func synchronize(with shown: I420Picture) throws(VideoCodingError)
+
+    /// Returns a frame that shows the image as it is without the library; nil if the library must make it.
+    func repetition(of shown: I420Picture) throws(VideoCodingError) -> CodedFrame?
 }
 
 extension FrameCoder {
     static var keepsFrames: Bool { false }
 
-    func move(_ scroll: Scroll, in shown: I420Picture) throws(VideoCodingError) -> Int? { nil }
-    func repetition() -> CodedFrame? { nil }
+    func update(
+        _ shown: I420Picture, by scrolls: [Scroll], painting macroblocks: MacroblockMap, of picture: any PixelPlanes,
+        keepsLast: Bool
+    ) throws(VideoCodingError) -> FrameUpdate? { nil }
+    func synchronize(with shown: I420Picture) throws(VideoCodingError) {}
+    func repetition(of shown: I420Picture) throws(VideoCodingError) -> CodedFrame? { nil }
+}
+
+/// A change of the image without the library.
+struct FrameUpdate {
+    let byteCount: Int
+    /// The macroblocks that are those of the picture now, except those that moved.
+    let painted: MacroblockMap
 }
 
 /// A frame of a ``FrameCoder``.
@@ -47,14 +67,4 @@ struct CodedFrame {
     let quantizer: Int
     /// The quantizer of the coder's range that replaced the requested one; nil if that was used.
     var replacement: Int?
-}
-
-/// The time that a frame is worth.
-package enum FrameEffort: CaseIterable, Sendable {
-    /// As little as possible.
-    case quick
-    /// As much as it takes to make parts finer that are almost the same as in the last frame.
-    case refining
-    /// As much as saves bits of flat content.
-    case thorough
 }

@@ -6,6 +6,7 @@ internal import RTCShareWireFormat
 
 /// An encoder for screens: a library's, with macroblocks and a quantizer of each frame that are chosen here.
 ///
+///     moved, of few colors ─▶ exact, by the coder without its library
 ///     changed ─▶ the changes, and coarse macroblocks for the bits that they leave ──┐
 ///     unchanged ─▶ the coarsest macroblocks, as many as the bits allow, finer ──────┼▶ copied onto what viewers have
 ///     key frame ─▶ all, so coarse that it arrives soon ────────────────────────────┘    ─▶ library
@@ -26,13 +27,14 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     /// The macroblocks that the last frame coded. A library can skip them if the next one has the same source there.
     private(set) var drawn: MacroblockMap
     private var keyFrameIsDue = true
-    private var lastKeyFrameAt: Duration?
     /// Whether the coder uses palettes.
     private var hasPalettes = false
     private var lastChangeAt: Duration?
     /// The time of the last change that was large, such as a new page or a part of motion.
     private var lastLargeChangeAt: Duration?
     private var lastQuantizer = Coder.range.coarsest
+    /// The average bits of a painted macroblock.
+    private var paintedBits = 60.0
 
     /// The size of a refinement as time at the bitrate: changes wait for it.
     private static var refinementTime: Duration { .milliseconds(100) }
@@ -54,8 +56,6 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     private static var smallShare: Double { 0.5 }
     /// The maximum number of macroblocks that are not worth more time.
     private static var few: Int { 16 }
-    /// The minimum size of a delta frame, relative to that of a key frame that replaces it.
-    private static var keyFrameWorth: Double { 1.5 }
     /// The bits of a macroblock that becomes finer, as a fraction of those of a new one.
     private static var refinementShare: Double { 0.6 }
     private static var range: QuantizerRange { Coder.range }
@@ -80,12 +80,6 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         var isLarge = false
         /// The unchanged content that becomes finer in a pass; nil if there is none.
         var refinement: Refinement?
-
-        /// A key frame tries palettes anyway, and a letter costs as few bits without them.
-        var effort: FrameEffort {
-            let isThorough = !isKeyFrame && change?.activity.isMostlyFlat == true && map.count > ScreenEncoder.few
-            return isThorough ? .thorough : refinement == nil ? .quick : .refining
-        }
 
         typealias Refinement = (pass: Int, map: MacroblockMap, content: QuantizerControl.Picture)
 
@@ -118,39 +112,30 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         var scrolls = order.hint == .motion ? nil : try input.findScrolls(by: &scrollSearch, order.settings.heuristics)
         let returns = try returns(picture, in: input.changed)
         if returns { scrolls = nil }
-        // Not one key frame after the other.
-        let maySave = !returns && Self.isPause(Self.pageTime, since: lastKeyFrameAt, now: timestamp)
         newShare = input.newShare(after: scrolls)
         let needsKeyFrame = asKeyFrame || keyFrameIsDue
         // After a failure, what viewers have is unknown.
         keyFrameIsDue = true
-        let moves = try needsKeyFrame ? nil : move(scrolls)
-        let changed = moves?.rest ?? input.changed
+        let update = try needsKeyFrame || returns ? nil : update(picture, input.changed, scrolls, timestamp, order)
+        let changed = update?.rest ?? input.changed
         var step =
             if needsKeyFrame {
                 try keyFrame(of: picture, order: order)
             } else if changed.isEmpty {
-                try rest(of: picture, bits: moves == nil ? ledger.bits(in: Self.refinementTime) : queueBits)
+                try rest(of: picture, bits: update == nil ? ledger.bits(in: Self.refinementTime) : queueBits)
             } else {
                 try change(
-                    of: picture, changed, after: moves == nil ? scrolls : nil, maySaveByKeyFrame: maySave,
-                    timestamp: timestamp, order: order)
+                    of: picture, changed, after: update == nil ? scrolls : nil, timestamp: timestamp, order: order)
             }
-        var coded = try code(step, of: picture)
-        if let size = coded?.data.count, maySave,
-            let smaller = try keyFrame(of: picture, insteadOf: step, size, order: order)
-        {
-            step = smaller
-            coded = try code(step, of: picture)
-        }
-        guard let coded else { return ([], .dropped) }
+        if update?.isLarge == true { (step.isLarge, step.keepsLast) = (true, false) }
+        guard let coded = try code(step, of: picture) else { return ([], .dropped) }
         keyFrameIsDue = false
         step.adopt(coded)
-        if step.change != nil || moves != nil { lastChangeAt = timestamp }
+        if step.change != nil || !input.changed.isEmpty { lastChangeAt = timestamp }
         if step.isLarge { lastLargeChangeAt = timestamp }
-        if coded.isKeyFrame { (kept, lastKeyFrameAt) = (nil, timestamp) }
-        account(for: coded.data.count, with: coded.isKeyFrame ? 0 : moves?.byteCount ?? 0, of: step)
-        let coarseness = Self.range.coarseness[step.quantizer]
+        if coded.isKeyFrame { kept = nil }
+        account(for: coded.data.count - (coded.isKeyFrame ? 0 : update?.byteCount ?? 0), of: step)
+        let coarseness = update != nil && step.map.isEmpty ? 0 : Self.range.coarseness[step.quantizer]
         drawn = step.map
         try recordQuality(of: picture, after: step)
         if step.change != nil { lastQuantizer = step.quantizer }
@@ -175,41 +160,118 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     }
 
     private func code(_ step: Step, of picture: StandingPicture) throws(VideoCodingError) -> CodedFrame? {
-        if step.map.isEmpty, let repetition = coder.repetition() { return repetition }
-        if step.keepsLast {
-            if kept == nil { kept = try I420Picture(size: shown.size) }
-            kept?.copy(from: shown)
-        }
+        if step.map.isEmpty, let repetition = try coder.repetition(of: shown) { return repetition }
+        try coder.synchronize(with: shown)
+        if step.keepsLast { try keep() }
         try draw(picture, in: step.map)
         return try coder.encode(
             replacing: shown, quantizer: step.quantizer, asKeyFrame: step.isKeyFrame, keepsLast: step.keepsLast,
-            effort: step.effort)
+            refines: step.refinement != nil)
     }
 
-    /// Moves parts of what viewers have. Returns the size of that and the changes that are left; nil if the coder can't.
-    private func move(
-        _ scrolls: ScrollSearch.Finding?
-    ) throws(VideoCodingError) -> (byteCount: Int, rest: MacroblockMap)? {
-        guard let scrolls else { return nil }
-        var byteCount = 0
-        for scroll in scrolls.scrolls {
-            guard let count = try coder.move(scroll, in: shown) else { return nil }
-            byteCount += count
-            refinement.move(scroll)
+    private func keep() throws(VideoCodingError) {
+        if kept == nil { kept = try I420Picture(size: shown.size) }
+        kept?.copy(from: shown)
+    }
+
+    /// A change of what viewers have without the library.
+    private struct Update {
+        let byteCount: Int
+        /// The changes that are left.
+        let rest: MacroblockMap
+        let isLarge: Bool
+    }
+
+    /// Moves parts of what viewers have, and paints macroblocks of few colors, which takes no more bits for all of their
+    /// detail; nil if the coder can't. At rest, those are painted that are coarse.
+    private func update(
+        _ picture: StandingPicture, _ changed: MacroblockMap, _ scrolls: ScrollSearch.Finding?, _ timestamp: Duration,
+        _ order: EncodingOrder
+    ) throws(VideoCodingError) -> Update? {
+        var rest = scrolls.map { MacroblockMap(size: picture.size, cells: $0.remaining) } ?? changed
+        var (flat, natural) = try contents(of: picture, in: rest)
+        let share = frameBits(order)
+        var bits = Double(flat.count) * paintedBits
+        let isLarge =
+            bits + control.bits(.init(kind: .following, activity: natural), at: Self.range.finestKeyFrame) > share
+        let isFirst = Self.isPause(Self.pageTime, since: lastLargeChangeAt, now: timestamp)
+        // The library codes a letter beside other changes as well, and larger changes so coarse that they arrive in time.
+        let isFew = flat.count <= Self.few && flat.count < rest.count
+        if isFew || !isFirst && bits > ledger.pageBits {
+            (flat, bits) = (MacroblockMap(size: picture.size), 0)
         }
-        refinement.smear(scrolls.smeared, to: Self.restingPass)
-        drawn.removeAll()
-        return (byteCount, MacroblockMap(size: shown.size, cells: scrolls.remaining))
+        if hasPalettes, changed.isEmpty || !flat.isEmpty {
+            let unused = changed.isEmpty ? ledger.bits(in: Self.refinementTime) : queueBits - bits
+            try insertCoarse(of: picture, bits: unused, except: changed, into: &flat)
+        }
+        guard scrolls != nil || !flat.isEmpty else { return nil }
+        let keepsLast = isLarge && scrolls == nil && keepsLast(at: timestamp)
+        if keepsLast { try keep() }
+        guard
+            let update = try coder.update(
+                shown, by: scrolls?.scrolls ?? [], painting: flat, of: picture, keepsLast: keepsLast)
+        else { return nil }
+        ledger.spend(byteCount: update.byteCount, isChange: !changed.isEmpty)
+        if update.painted.count > Self.few {
+            paintedBits += (Double(update.byteCount * 8) / Double(update.painted.count) - paintedBits) / 4
+        }
+        if let scrolls {
+            for scroll in scrolls.scrolls { refinement.move(scroll) }
+            refinement.smear(scrolls.smeared, to: Self.restingPass)
+            drawn.removeAll()
+        }
+        for index in update.painted.cells.indices where update.painted.cells[index] != 0 {
+            refinement.didCode(index, coarseness: 0, tried: nil)
+        }
+        rest.remove(update.painted)
+        return Update(byteCount: update.byteCount, rest: rest, isLarge: isLarge)
     }
 
-    /// Charges the bits of a frame, of which some are moves, and learns from them. Changes and a refinement had the
-    /// others in the expected ratio.
-    private func account(for byteCount: Int, with moveByteCount: Int, of step: Step) {
+    /// Returns the macroblocks of few colors, and the content of the others.
+    private func contents(
+        of picture: StandingPicture, in map: MacroblockMap
+    ) throws(VideoCodingError) -> (flat: MacroblockMap, natural: PictureActivity) {
+        var flat = MacroblockMap(size: picture.size)
+        var natural = PictureActivity()
+        try PictureActivity.forEach(of: picture, in: map, hasPalettes: hasPalettes) { index, value in
+            if hasPalettes, value.natural == 0 { flat.insert(index) } else { natural = natural + value }
+            return true
+        }
+        return (flat, natural)
+    }
+
+    /// Inserts unchanged macroblocks that are coarse and have few colors, as many as the bits allow, if they are worth it.
+    private func insertCoarse(
+        of picture: StandingPicture, bits: Double, except changed: MacroblockMap, into flat: inout MacroblockMap
+    ) throws(VideoCodingError) {
+        let most = Int(max(bits / paintedBits, 0))
+        guard most > Self.few, let coarse = refinement.next(except: changed, from: Self.range.passes.count - 1)?.map
+        else {
+            return
+        }
+        var found = flat
+        try PictureActivity.forEach(of: picture, in: coarse, hasPalettes: true) { index, value in
+            if value.natural == 0 { found.insert(index) }
+            return found.count - flat.count < most
+        }
+        if found.count - flat.count > Self.few { flat = found }
+    }
+
+    /// Whether the last frame can return if a large change replaces it now.
+    private func keepsLast(at timestamp: Duration) -> Bool {
+        Coder.keepsFrames && Self.isPause(Self.keptTime, since: lastLargeChangeAt, now: timestamp)
+    }
+
+    private func frameBits(_ order: EncodingOrder) -> Double { ledger.bits(in: .seconds(1 / order.framesPerSecond)) }
+
+    /// Charges the bits of the library's frame, and learns from them. Changes and a refinement had them in the expected
+    /// ratio.
+    private func account(for byteCount: Int, of step: Step) {
         let change = step.change.map { control.bits($0, at: step.quantizer) } ?? 0
         let refinement = step.refinement.map { control.bits($0.content, at: step.quantizer) } ?? 0
         let changeShare = step.change == nil ? 0 : step.refinement == nil ? 1 : change / max(change + refinement, 1)
         ledger.spend(byteCount: byteCount, changeShare: changeShare)
-        let ratio = Double(max(byteCount - moveByteCount, 1) * 8) / max(change + refinement, 1)
+        let ratio = Double(max(byteCount, 1) * 8) / max(change + refinement, 1)
         for (part, bits) in [(step.change, change), (step.refinement?.content, refinement)] where bits > 0 {
             if let part { control.record(Int(bits * ratio), for: part, quantizer: step.quantizer) }
         }
@@ -276,7 +338,8 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     private func keyFrame(of picture: StandingPicture, order: EncodingOrder) throws(VideoCodingError) -> Step {
         var map = MacroblockMap(size: picture.size)
         map.insertAll()
-        let content = QuantizerControl.Picture(kind: .keyFrame, activity: try activity(of: picture))
+        let content = QuantizerControl.Picture(
+            kind: .keyFrame, activity: try PictureActivity.sum(of: picture, hasPalettes: hasPalettes))
         let quantizer = control.quantizer(
             for: content, bits: ledger.pageBits, in: Self.range.finestKeyFrame...Self.coarsest(order))
         return Step(map: map, quantizer: quantizer, change: content, isKeyFrame: true, isLarge: true)
@@ -285,38 +348,20 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     /// The bits that can wait in the queue, beyond those that do.
     private var queueBits: Double { ledger.bits(in: Self.queueTime) - ledger.debt }
 
-    /// Returns the step for a key frame to replace a delta frame of this many bytes, if it would be much smaller: libaom
-    /// tries no palettes where the old text predicts a little of the new one.
-    private func keyFrame(
-        of picture: StandingPicture, insteadOf step: Step, _ byteCount: Int, order: EncodingOrder
-    ) throws(VideoCodingError) -> Step? {
-        let bits = Double(byteCount * 8)
-        guard !step.isKeyFrame, step.change?.activity.isMostlyFlat == true else { return nil }
-        guard ledger.duration(of: bits) > BitLedger.slack else { return nil }
-        let keyFrame = try keyFrame(of: picture, order: order)
-        guard let content = keyFrame.change, content.activity.isMostlyFlat else { return nil }
-        return control.bits(content, at: keyFrame.quantizer) * Self.keyFrameWorth < bits ? keyFrame : nil
-    }
-
     /// Returns the step for changes: as fine as the ledger allows, with coarse macroblocks for the bits that they leave.
     private func change(
         of picture: StandingPicture, _ changed: MacroblockMap, after scrolls: ScrollSearch.Finding?,
-        maySaveByKeyFrame: Bool, timestamp: Duration, order: EncodingOrder
+        timestamp: Duration, order: EncodingOrder
     ) throws(VideoCodingError) -> Step {
         // What moved is predicted.
         let new = scrolls.map { MacroblockMap(size: picture.size, cells: $0.remaining) } ?? changed
-        let activity = try activity(of: picture, in: new)
-        let share = ledger.bits(in: .seconds(1 / order.framesPerSecond))
+        let activity = try PictureActivity.sum(of: picture, in: new)
+        let share = frameBits(order)
         let isLarge =
             control.bits(.init(kind: .following, activity: activity), at: Self.range.finestKeyFrame) > share
         let isNewPage = isLarge && Self.isPause(Self.pageTime, since: lastLargeChangeAt, now: timestamp)
-        if new.share > Self.pageShare, maySaveByKeyFrame {
-            if isNewPage, Self.range.codesPagesAsKeyFrames { return try keyFrame(of: picture, order: order) }
-            // A key frame of a page of plain text takes half the bits.
-            if activity.isMostlyFlat {
-                let keyFrame = try keyFrame(of: picture, order: order)
-                if keyFrame.change?.activity.isMostlyFlat == true { return keyFrame }
-            }
+        if isNewPage, new.share > Self.pageShare, Self.range.codesPagesAsKeyFrames {
+            return try keyFrame(of: picture, order: order)
         }
         let content = QuantizerControl.Picture(kind: isNewPage ? .page : .following, activity: activity)
         let allowed = control.allowance(share: share, for: content.kind, from: ledger)
@@ -326,7 +371,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
             isNewPage || Self.isPause(Self.pageTime, since: lastChangeAt, now: timestamp)
             ? Self.range.finestChange : control.slightlyFiner(than: lastQuantizer, notBelow: Self.range.finestChange)
         // Small changes are as fine as the rest becomes. Changes that moved become finer, too, which costs bits.
-        let all = scrolls == nil ? activity : try self.activity(of: picture, in: changed)
+        let all = scrolls == nil ? activity : try PictureActivity.sum(of: picture, in: changed)
         let moved = QuantizerControl.Picture(
             kind: content.kind, activity: activity + (all - activity) * Self.refinementShare)
         let isSmall =
@@ -339,8 +384,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
             quantizer: control.quantizer(for: content, bits: allowance - reserve, in: min(finest, coarsest)...coarsest),
             change: content)
         step.isLarge = isLarge
-        step.keepsLast =
-            isLarge && Coder.keepsFrames && Self.isPause(Self.keptTime, since: lastLargeChangeAt, now: timestamp)
+        step.keepsLast = isLarge && keepsLast(at: timestamp)
         guard let next else { return step }
         let pass = Self.range.passes[next.pass]
         if isSmall, control.bits(moved, at: pass) <= share * Self.smallShare {
@@ -382,12 +426,6 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
             return true
         }
         return map.isEmpty ? nil : (next.pass, map, content)
-    }
-
-    private func activity(
-        of picture: StandingPicture, in map: MacroblockMap? = nil
-    ) throws(VideoCodingError) -> PictureActivity {
-        try PictureActivity.sum(of: picture, in: map, hasPalettes: hasPalettes)
     }
 
     /// Returns the coarsest quantizer.

@@ -37,7 +37,7 @@ final class H264FrameCoder: FrameCoder {
     }
 
     func encode(
-        replacing shown: I420Picture, quantizer: Int, asKeyFrame: Bool, keepsLast: Bool, effort: FrameEffort
+        replacing shown: I420Picture, quantizer: Int, asKeyFrame: Bool, keepsLast: Bool, refines: Bool
     ) throws(VideoCodingError) -> CodedFrame? {
         // OpenH264 can't change its kind of content while it runs, and a key frame for a hint would cost more than it
         // gains: the next one that is needed anyway adopts the hint.
@@ -52,7 +52,7 @@ final class H264FrameCoder: FrameCoder {
             replacement: coded.quantizer == quantizer ? nil : coded.quantizer)
     }
 
-    func repetition() -> CodedFrame? {
+    func repetition(of shown: I420Picture) -> CodedFrame? {
         repetitions.next().map { CodedFrame(data: $0, isKeyFrame: false, quantizer: 26) }
     }
 }

@@ -69,6 +69,14 @@ package struct MacroblockMap: Sendable, Hashable {
         count = 0
     }
 
+    /// Removes the macroblocks of another set, of a frame of the same size.
+    mutating func remove(_ other: MacroblockMap) {
+        for index in cells.indices where cells[index] != 0 && other.cells[index] != 0 {
+            cells[index] = 0
+            count -= 1
+        }
+    }
+
     /// Returns the macroblocks that are in either set. Both are of frames of the same size.
     func union(_ other: MacroblockMap) -> MacroblockMap {
         var result = self

@@ -4,6 +4,8 @@ package struct AV1Tools: Hashable, Sendable {
     package private(set) var hasFrameIdentifiers = false
     /// Whether superblocks have 128 pixels per side, not 64.
     package private(set) var hasLargeSuperblocks = false
+    /// Whether blocks can be predicted from their neighbors by filters.
+    package private(set) var hasIntraFilter = false
     /// Whether blocks can be predicted from both their own frame and another.
     package private(set) var hasInterIntra = false
     /// Whether frames have order hints.
@@ -24,8 +26,9 @@ package struct AV1Tools: Hashable, Sendable {
         if !isStillPicture { hasFrameIdentifiers = try bits.readFlag() }
         if hasFrameIdentifiers { try bits.skip(7) }
         hasLargeSuperblocks = try bits.readFlag()
-        // Filters of intra prediction.
-        try bits.skip(2)
+        hasIntraFilter = try bits.readFlag()
+        // Filters of edges, before directional prediction.
+        try bits.skip(1)
         if !isStillPicture {
             hasInterIntra = try bits.readFlag()
             // Masks, warped motion, and filters that differ by direction.

@@ -36,6 +36,21 @@ struct SymbolEncoder {
         encode(from: flag ? split : 0, to: flag ? 1 << 15 : split, valuesAfter: flag ? 0 : 1)
     }
 
+    /// Writes a number of `count` bits, each as probable as its opposite.
+    mutating func write(_ value: Int, bits count: Int) {
+        for bit in (0..<count).reversed() { write(value >> bit & 1 == 1, probabilityOfFalse: 1 << 14) }
+    }
+
+    /// Writes one of the numbers below `limit`, which are equally probable (AV1 §4.10.7).
+    mutating func write(_ value: Int, below limit: Int) {
+        let bitCount = Int.bitWidth - limit.leadingZeroBitCount
+        // As many numbers as this need one bit less.
+        let short = (1 << bitCount) - limit
+        if value < short { return write(value, bits: bitCount - 1) }
+        write((value + short) >> 1, bits: bitCount - 1)
+        write((value + short) & 1, bits: 1)
+    }
+
     /// Returns the sum of the probabilities of some values, in 32768ths.
     func probability(of values: [Int], _ element: SyntaxElement, context: Int) -> Int {
         let cumulative = probabilities + element.offset(of: context)

@@ -5,8 +5,8 @@ import Testing
 
 @testable import RTCShareVideoCoding
 
-@Suite("AV1ScrollFrame", .enabled(if: CodecLibraries.hasAV1, "libaom3 or libdav1d6 is not installed"))
-struct AV1ScrollTests {
+@Suite("AV1PartialFrame", .enabled(if: CodecLibraries.hasAV1, "libaom3 or libdav1d6 is not installed"))
+struct AV1PartialFrameTests {
     /// Replaces a part of an image with noise or a gradient.
     private func change(_ image: I420Picture, using numbers: inout SeededNumbers) {
         let samples = image.samples
@@ -27,8 +27,46 @@ struct AV1ScrollTests {
         }
     }
 
+    /// Replaces macroblocks of an image with ones of few colors, or some more, and returns them.
+    private func paint(_ image: I420Picture, using numbers: inout SeededNumbers) -> MacroblockMap {
+        var map = MacroblockMap(size: image.size)
+        let samples = image.samples
+        let density = Int.random(in: 1...6, using: &numbers)
+        let usual = (0..<3).map { _ in UInt8.random(in: 0...255, using: &numbers) }
+        for index in map.cells.indices where Int.random(in: 0..<density, using: &numbers) == 0 {
+            map.insert(index)
+            let place = samples.from(x: index % map.columns * 16, y: index / map.columns * 16)
+            let planes = [
+                (place.luma, place.lumaStride, 16), (place.blue, place.chromaStride, 8),
+                (place.red, place.chromaStride, 8),
+            ]
+            for (first, stride, side) in planes {
+                // Colors are those of neighbors, or near each other, or anywhere.
+                var colors = usual
+                for _ in 0..<Int.random(in: 0...7, using: &numbers) {
+                    let step = UInt8.random(in: 0...3, using: &numbers)
+                    colors.append(
+                        Bool.random(using: &numbers) ? colors[0] &+ step : UInt8.random(in: 0...255, using: &numbers))
+                }
+                let count = Int.random(in: 1...min(colors.count, 9), using: &numbers)
+                colors = Array(colors.shuffled(using: &numbers).prefix(count))
+                let run = Int.random(in: 1...20, using: &numbers)
+                var color = colors[0]
+                for row in 0..<side {
+                    for column in 0..<side {
+                        if Int.random(in: 0..<run, using: &numbers) == 0 {
+                            color = colors.randomElement(using: &numbers) ?? color
+                        }
+                        first[row * stride + column] = color
+                    }
+                }
+            }
+        }
+        return map
+    }
+
     @Test(
-        "Two decoders show the encoder's image after any series of scrolls, changes and key frames",
+        "Two decoders show the encoder's image after any series of scrolls, palettes, changes and key frames",
         arguments: [(320, 240), (322, 242), (97, 315), (16, 640), (200, 17), (641, 363), (1, 40), (33, 8)])
     func exactness(width: Int, height: Int) throws {
         let size = PixelSize(width: width, height: height)
@@ -38,28 +76,41 @@ struct AV1ScrollTests {
         let judge = CodecLibraries.hasFFmpeg ? try FFmpegDecoder("libaom-av1") : nil
         let shown = try I420Picture(size: size)
         for _ in 0..<8 { change(shown, using: &numbers) }
-        var scrolls = 0
+        let picture = try I420Picture(size: size)
+        var (scrollCount, paintedCount) = (0, 0)
         // libaom's choices change with the number of frames since a key frame.
         let isLong = width == 97
         for index in 0..<(isLong ? 400 : 80) {
-            for _ in 0..<Int.random(in: 0...2, using: &numbers) {
-                guard let scroll = Scroll.random(size: size, using: &numbers) else { continue }
-                let moves = try coder.move(scroll, in: shown)
-                #expect((moves != nil) == (index > 0))
-                scrolls += moves == nil ? 0 : 1
+            let scrolls = (0..<Int.random(in: 0...2, using: &numbers)).compactMap { _ in
+                Scroll.random(size: size, using: &numbers)
             }
+            picture.copy(from: shown)
+            let map = paint(picture, using: &numbers)
+            let update = try coder.update(
+                shown, by: scrolls, painting: Bool.random(using: &numbers) ? map : MacroblockMap(size: size),
+                of: picture, keepsLast: Int.random(in: 0..<4, using: &numbers) == 0)
+            if update != nil { scrollCount += scrolls.count }
+            paintedCount += update?.painted.count ?? 0
+            if index > 0, Bool.random(using: &numbers) {
+                let frame = try #require(try coder.repetition(of: shown))
+                let decoded = try #require(try decoder.decode(frame.data))
+                try #require(decoded.pixels == samples(shown), "frame \(index) without the library")
+                if let judge { try #require(try judge.decode(frame.data, shows: decoded), "frame \(index)") }
+            }
+            try coder.synchronize(with: shown)
             for _ in 0..<Int.random(in: 0...2, using: &numbers) { change(shown, using: &numbers) }
             let frame = try #require(
                 try coder.encode(
                     replacing: shown, quantizer: Int.random(in: 1...63, using: &numbers),
                     asKeyFrame: Int.random(in: 0..<(isLong ? 300 : 12), using: &numbers) == 0,
                     keepsLast: Bool.random(using: &numbers),
-                    effort: .random(using: &numbers)))
+                    refines: Bool.random(using: &numbers)))
             let decoded = try #require(try decoder.decode(frame.data))
             try #require(decoded.pixels == samples(shown), "frame \(index)")
             if let judge { try #require(try judge.decode(frame.data, shows: decoded), "frame \(index)") }
         }
-        #expect(scrolls > 20 || height < 32, "\(scrolls)")
+        #expect(scrollCount > 20 || height < 32, "\(scrollCount)")
+        #expect(paintedCount > 20, "\(paintedCount)")
     }
 
     /// The sequence header of a key frame of this size.
@@ -84,7 +135,10 @@ struct AV1ScrollTests {
     func byteCount(rows: Int, columns: Int) throws {
         let size = PixelSize(width: 1920, height: 1080)
         let header = try sequence(size).header
-        let data = AV1ScrollFrame.data(scroll(size, rows: rows, columns: columns), of: .init(), in: header)
+        let data = try AV1PartialFrame(
+            image: I420Picture(size: size), scroll: scroll(size, rows: rows, columns: columns)
+        )
+        .data(of: .init(), in: header)
         #expect(try #require(data).count <= 128)
     }
 
@@ -92,7 +146,7 @@ struct AV1ScrollTests {
     func refusals() throws {
         let size = PixelSize(width: 16, height: 2100)
         let header = try sequence(size).header
-        func isWritten(_ scroll: Scroll) -> Bool { AV1ScrollFrame.data(scroll, of: .init(), in: header) != nil }
+        func isWritten(_ scroll: Scroll) -> Bool { AV1PartialFrame.canExpress(scroll, size: size, in: header) }
         #expect(isWritten(scroll(size, rows: 2047)) && isWritten(scroll(size, rows: -2047)))
         #expect(!isWritten(scroll(size, rows: 2048)) && !isWritten(scroll(size, rows: -2048)))
         #expect(!isWritten(scroll(size, rows: 0)) && !isWritten(scroll(size, rows: 1, columns: 20)))
@@ -115,7 +169,7 @@ struct AV1ScrollTests {
             changed[bit / 8] ^= 0x80 >> UInt8(bit % 8)
             guard let unit = try? OpenBitstreamUnit.next(in: changed.span.bytes, at: 0),
                 let header = try? AV1SequenceHeader(changed.span.bytes, unit),
-                AV1ScrollFrame.data(scroll(size, rows: 3), of: .init(), in: header) != nil
+                AV1PartialFrame.canExpress(scroll(size, rows: 3), size: size, in: header)
             else {
                 rejected += 1
                 continue

@@ -1,37 +1,41 @@
 internal import RTCShareMedia
 
-/// Writes a tile of which each block stays or moves by the same vector, without residuals (AV1 §5.11).
-struct ScrollTileWriter {
-    private typealias Place = WrittenBlocks.Place
+/// Writes a tile of which each block stays, moves by the same vector or is painted, without residuals (AV1 §5.11).
+struct PartialTileWriter {
+    typealias Place = WrittenBlocks.Place
 
     /// The partitions that are used, with their values.
     private enum Partition: Int {
         case whole, horizontal, vertical, split
     }
 
-    private let scroll: Scroll
-    /// The numbers of columns and rows of the scroll's macroblocks.
+    let frame: AV1PartialFrame
+    /// The planes of the frame's image.
+    let image: PlanePointers
+    /// The numbers of columns and rows of macroblocks.
     private let extent: (columns: Int, rows: Int)
-    private var written: WrittenBlocks
-    private var encoder: SymbolEncoder
+    var written: WrittenBlocks
+    var encoder: SymbolEncoder
+    var colors = BlockColors()
 
     /// Writes the tile of a whole frame after `bytes`.
-    static func write(_ scroll: Scroll, after bytes: consuming [UInt8]) -> [UInt8] {
+    static func write(_ frame: AV1PartialFrame, _ image: PlanePointers, after bytes: consuming [UInt8]) -> [UInt8] {
         let initial = SyntaxElement.initialProbabilities
         let bytes = bytes
         return withUnsafeTemporaryAllocation(of: UInt16.self, capacity: initial.count) { probabilities in
             _ = probabilities.initialize(fromContentsOf: initial)
             guard let first = probabilities.baseAddress else { return bytes }
-            var writer = ScrollTileWriter(scroll, SymbolEncoder(after: bytes, probabilities: first))
+            var writer = PartialTileWriter(frame, image, SymbolEncoder(after: bytes, probabilities: first))
             writer.writeBlocks()
             return writer.encoder.finish()
         }
     }
 
-    private init(_ scroll: Scroll, _ encoder: SymbolEncoder) {
-        self.scroll = scroll
-        extent = scroll.extent
-        written = WrittenBlocks(columns: (scroll.size.width + 7) / 8, rows: (scroll.size.height + 7) / 8)
+    private init(_ frame: AV1PartialFrame, _ image: PlanePointers, _ encoder: SymbolEncoder) {
+        self.frame = frame
+        self.image = image
+        extent = (frame.painted.columns, frame.painted.rows)
+        written = WrittenBlocks(columns: (frame.image.size.width + 7) / 8, rows: (frame.image.size.height + 7) / 8)
         self.encoder = encoder
     }
 
@@ -69,16 +73,23 @@ struct ScrollTileWriter {
 
     // MARK: Partitions
 
-    /// Whether all macroblocks of a part stay, or all move.
+    /// Whether all macroblocks of a part stay, or all move. Painted ones are blocks of their own.
     private func isUniform(_ place: Place) -> Bool {
         let columns = place.column / 2..<min((place.column + place.width + 1) / 2, extent.columns)
         let rows = place.row / 2..<min((place.row + place.height + 1) / 2, extent.rows)
-        let first = scroll.moved[rows.lowerBound * extent.columns + columns.lowerBound]
+        let isSingle = place.width <= 2 && place.height <= 2
+        let first = isMoved(rows.lowerBound * extent.columns + columns.lowerBound)
         for row in rows {
-            for column in columns where scroll.moved[row * extent.columns + column] != first { return false }
+            for column in columns {
+                let index = row * extent.columns + column
+                guard isSingle || !isPainted(index), isMoved(index) == first else { return false }
+            }
         }
         return true
     }
+
+    private func isPainted(_ index: Int) -> Bool { frame.painted.cells[index] != 0 }
+    private func isMoved(_ index: Int) -> Bool { frame.scroll.map { $0.moved[index] != 0 } ?? false }
 
     private func partition(column: Int, row: Int, side: Int) -> Partition {
         let half = side / 2
@@ -122,32 +133,44 @@ struct ScrollTileWriter {
     // MARK: Blocks
 
     private mutating func writeBlock(_ place: Place) {
-        let isMoved = scroll.moved[place.row / 2 * extent.columns + place.column / 2] != 0
-        // Neighbors have no residuals, and are predicted from the same frame.
-        let neighbors = (place.row > 0 ? 1 : 0) + (place.column > 0 ? 1 : 0)
-        encoder.write(1, .skip, context: neighbors)
-        encoder.write(1, .isInter)
-        let context = neighbors == 0 ? 1 : 2
+        let index = place.row / 2 * extent.columns + place.column / 2
+        let neighbors = [written[place.column, place.row - 1], written[place.column - 1, place.row]].compactMap { $0 }
+        // None has residuals.
+        encoder.write(1, .skip, context: neighbors.count)
+        let paintedCount = neighbors.count { $0.content.isPainted }
+        let isPainted = isPainted(index)
+        let context = paintedCount == 2 ? 3 : paintedCount * (3 - neighbors.count)
+        encoder.write(isPainted ? 0 : 1, .isInter, context: context)
+        if isPainted {
+            writeColors(place)
+        } else {
+            writeReference(place, isMoved: isMoved(index), isFirst: neighbors.count == paintedCount)
+        }
+    }
+
+    /// Writes that a block stays or moves.
+    private mutating func writeReference(_ place: Place, isMoved: Bool, isFirst: Bool) {
+        // All neighbors are predicted from the same frame.
+        let context = isFirst ? 1 : 2
         encoder.write(0, .reference1, context: context)
         encoder.write(0, .reference3, context: context)
         encoder.write(0, .reference4, context: context)
         let candidates = written.candidates(at: place)
         let hasNewVector = isMoved && !candidates.hasMoved
-        let newVectorContext = neighbors == 0 ? 0 : neighbors * 2 + (candidates.hasNewVector ? 0 : 1)
-        encoder.write(hasNewVector ? 0 : 1, .newVector, context: newVectorContext)
+        encoder.write(hasNewVector ? 0 : 1, .newVector, context: candidates.newVectorContext)
         if hasNewVector {
             writeVector()
         } else {
             encoder.write(1, .zeroVector)
             // The stack's first or second vector.
-            let stackContext = [0, 3, 5][neighbors]
-            encoder.write(candidates.beginsMoved == isMoved ? 0 : 1, .referenceVector, context: stackContext)
+            encoder.write(candidates.beginsMoved == isMoved ? 0 : 1, .referenceVector, context: candidates.stackContext)
         }
-        written.insert(place, isMoved: isMoved, hasNewVector: hasNewVector)
+        written.insert(place, hasNewVector ? .newlyMoved : isMoved ? .moved : .resting)
     }
 
     /// Writes the scroll's vector as the difference to zero, which is the only vector in the stack.
     private mutating func writeVector() {
+        guard let scroll = frame.scroll else { return }
         encoder.write((scroll.rows == 0 ? 0 : 2) + (scroll.columns == 0 ? 0 : 1), .vectorJoint)
         for (component, value) in [scroll.rows, scroll.columns].enumerated() where value != 0 {
             encoder.write(value < 0 ? 1 : 0, .vectorSign, context: component)
