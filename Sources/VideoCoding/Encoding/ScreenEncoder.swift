@@ -27,6 +27,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     private(set) var drawn: MacroblockMap
     private var keyFrameIsDue = true
     private var lastKeyFrameAt: Duration?
+    private var lastRotation = VideoRotation.upright
     /// Whether the coder uses palettes.
     private var hasPalettes = false
     private var lastChangeAt: Duration?
@@ -136,6 +137,11 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
                     of: picture, changed, after: moves == nil ? scrolls : nil, maySaveByKeyFrame: maySave,
                     timestamp: timestamp, order: order)
             }
+        // Where something was just coded, the coder must first be given another source: it could skip the next one.
+        if order.isNew, step.map.isEmpty, drawn.isEmpty, moves == nil, input.rotation == lastRotation {
+            keyFrameIsDue = false
+            return ([], .unchanged)
+        }
         var coded = try code(step, of: picture)
         if let size = coded?.data.count, maySave,
             let smaller = try keyFrame(of: picture, insteadOf: step, size, order: order)
@@ -145,6 +151,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         }
         guard let coded else { return ([], .dropped) }
         keyFrameIsDue = false
+        lastRotation = input.rotation
         step.adopt(coded)
         if step.change != nil || moves != nil { lastChangeAt = timestamp }
         if step.isLarge { lastLargeChangeAt = timestamp }

@@ -41,6 +41,38 @@ struct ScreenEncoderTests {
         #expect(share.seconds.suffix(2).allSatisfy { $0.frames <= 6 && $0.largest < 60 }, "\(share.seconds)")
     }
 
+    @Test("A fine page that its source redraws costs as little as one at rest", arguments: codecs)
+    func redrawing(_ codec: VideoCodec) throws {
+        let page = TextPicture(size: Self.size, seed: 3).i420
+        var share = try share(codec) { _ in page }
+        try share.run(to: 14, bitsPerSecond: Self.bitsPerSecond)
+        let rest = share.seconds.suffix(2)
+        #expect(rest.allSatisfy { (1...6).contains($0.frames) && $0.largest < 60 }, "\(share.seconds)")
+        #expect(try signalToNoise(share) > 56)
+    }
+
+    @Test("Content that only turns is sent at once", arguments: codecs)
+    func rotation(_ codec: VideoCodec) throws {
+        let page = TextPicture(size: Self.size, seed: 3).i420
+        var control = EncoderControl(settings: .init(bitrate: .kilobitsPerSecond(2000)), codec: codec, now: .zero)
+        let encoder = try codec.makeEncoder(Self.size, control.settings)
+        var input = PictureInput()
+        var outcomes: [EncodingOutcome] = []
+        for (index, rotation) in ([VideoRotation](repeating: .upright, count: 60) + [.half]).enumerated() {
+            let time = Duration.seconds(index) / 30
+            control.begin(new: true, now: time)
+            let order = control.order(isNew: true)
+            try input.take(VideoFrame(buffer: page, timestamp: time, rotation: rotation), order: order)
+            outcomes.append(
+                try encoder.encode(&input, timestamp: time, asKeyFrame: index == 0, order: order).outcome)
+        }
+        guard case .unchanged = outcomes[59], case .encoded(let last) = outcomes[60] else {
+            Issue.record("\(outcomes.suffix(2))")
+            return
+        }
+        #expect(last.rotation == .half)
+    }
+
     @Test("A scrolled page stays sharp", arguments: codecs)
     func scroll(_ codec: VideoCodec) throws {
         let text = TextPicture(size: Self.size, seed: 7)
