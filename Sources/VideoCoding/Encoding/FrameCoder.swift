@@ -12,6 +12,9 @@ protocol FrameCoder: AnyObject {
     /// Whether it can keep a frame to predict from.
     static var keepsFrames: Bool { get }
 
+    /// The maximum distance of a move in one direction.
+    static var largestScroll: Int { get }
+
     init(size: PixelSize, hint: ContentHint) throws(VideoCodingError)
 
     /// Changes the size and the hint. The next frame is a key frame if this changes anything, which is returned.
@@ -34,6 +37,7 @@ protocol FrameCoder: AnyObject {
 
 extension FrameCoder {
     static var keepsFrames: Bool { false }
+    static var largestScroll: Int { Scroll.largestDistance }
 
     func move(_ scroll: Scroll, in shown: I420Picture) throws(VideoCodingError) -> Int? { nil }
     func repetition() -> CodedFrame? { nil }

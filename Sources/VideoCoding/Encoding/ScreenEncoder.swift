@@ -17,7 +17,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     private var control = QuantizerControl(Coder.range.scale)
     private(set) var ledger = BitLedger()
     private(set) var newShare = 0.0
-    private var scrollSearch = ScrollSearch()
+    private var scrollSearch = ScrollSearch(largestDistance: Coder.largestScroll)
     /// The image that viewers have. Macroblocks that are coded next are copied into it.
     private(set) var shown: I420Picture
     /// The image that the coder keeps; nil if there is none.
@@ -200,7 +200,13 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         guard let scrolls else { return nil }
         var byteCount = 0
         for scroll in scrolls.scrolls {
-            guard let count = try coder.move(scroll, in: shown) else { return nil }
+            guard let count = try coder.move(scroll, in: shown) else {
+                guard byteCount == 0 else {
+                    throw .codecFailed(
+                        library: Coder.format.encodingName, operation: "moving", reason: "only some moves are possible")
+                }
+                return nil
+            }
             byteCount += count
             refinement.move(scroll)
         }

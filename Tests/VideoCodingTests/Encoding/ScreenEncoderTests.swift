@@ -73,6 +73,22 @@ struct ScreenEncoderTests {
         #expect(last.rotation == .half)
     }
 
+    @Test("A page that scrolls farther than vectors of VP8 reach is moved in AV1", .enabled(if: CodecLibraries.hasAV1))
+    func distantScroll() throws {
+        let size = PixelSize(width: 320, height: 1000)
+        let page = TextPage(width: 320, height: 1800)
+        let pictures = [0, 300, 0].map { page.shown(size, from: $0).i420 }
+        var share = try EncodedShare(
+            .text, codec: .av1, bitsPerSecond: 2_000_000, size: size, looks: true
+        ) { pictures[min($0 / 60, 2)] }
+        try share.run(to: 5, bitsPerSecond: 2_000_000)
+        let encoder = try #require(share.encoder as? ScreenEncoder<AV1Coder>)
+        #expect(samples(try #require(share.seen)) == samples(encoder.shown))
+        let moved = share.frames.filter { $0.time >= .seconds(2) && $0.time < .seconds(2.1) }
+        let first = share.frames[0]
+        #expect(!moved.isEmpty && moved.allSatisfy { !$0.isKeyFrame && $0.byteCount < first.byteCount }, "\(moved)")
+    }
+
     @Test("A scrolled page stays sharp", arguments: codecs)
     func scroll(_ codec: VideoCodec) throws {
         let text = TextPicture(size: Self.size, seed: 7)
