@@ -148,8 +148,9 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
     /// Records a key frame of an encoding; a blurred one will be sharpened.
     mutating func keyFrameMade(of encoding: Int, byteCount: Int, isBlurred: Bool, now: Duration) {
         let rate = settings(of: encoding, now: now).bitrate
-        keyFrames.made(of: encoding, byteCount: byteCount, at: rate, isBlurred: isBlurred, now: now)
-        nextKeyFrames[encoding] = nil
+        let isRequested = nextKeyFrames.removeValue(forKey: encoding) != nil
+        keyFrames.made(
+            of: encoding, byteCount: byteCount, at: rate, isBlurred: isBlurred, isRequested: isRequested, now: now)
     }
 
     /// Handles the failure to create an encoder for an encoding. The senders of its quality use the first encoding, and
