@@ -44,7 +44,7 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
     /// The codec of encoding 0.
     private let firstCodec: VideoCodec
     /// The codecs of which no encoder could be made.
-    private var failedCodecs: Set<VideoCodec> = []
+    private(set) var failedCodecs: Set<VideoCodec> = []
     private var encodings: [Variant: Int]
     private var encodingsSoFar = 1
     private var actions: [Action] = []
