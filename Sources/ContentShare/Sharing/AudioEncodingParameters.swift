@@ -11,9 +11,14 @@ extension VideoEncodingParameters {
     /// second if the route carries that. It depends on ``maxSize`` and ``codecs``, and is 2500 kbit/s to 100 Mbit/s.
     /// Recorded content has another codec, and needs more.
     public func usualBitrate(of size: PixelSize, isRecorded: Bool = false) -> DataRate {
+        usualBitrate(of: size, isRecorded: isRecorded, isResting: false)
+    }
+
+    /// Returns the maximum bitrate, while all codecs but the quickest one rest if `isResting` is true.
+    package func usualBitrate(of size: PixelSize, isRecorded: Bool, isResting: Bool) -> DataRate {
         VideoSendStream.usualBitrate(
             of: size.fitted(within: maxSize ?? Self.usualSize), codecs: (try? VideoSendStream.codecs(self)) ?? nil,
-            isRecorded: isRecorded)
+            isRecorded: isRecorded, isResting: isResting)
     }
 }
 

@@ -13,11 +13,10 @@ extension PeerConnection {
             uniquingKeysWith: { first, _ in first })
         let declined = receivers.declinedSections
         var numbers = OfferNumbers(peers: agreed.indices.filter { own[$0] == nil }.compactMap { agreed[$0].media })
-        // Codecs that are new in a section must not take the numbers of others.
+        // Codecs and extensions that are new in a section must not take the numbers of others.
         for (index, section) in agreed.enumerated() {
             guard let own = own[index], let media = section.media else { continue }
-            var known = ownSection(own).keeping(media, onlyAgreed: true)
-            numbers.assign(&known)
+            numbers.reserve(ownSection(own).keeping(media, onlyAgreed: true))
         }
         var sections: [OfferedSection] = []
         for (index, section) in agreed.enumerated() {
@@ -244,8 +243,7 @@ extension OfferedSection {
     }
 
     /// Returns the section with the numbers and the parameters that the codecs and the extensions of `media` already
-    /// have in this side's descriptions, which must not change (RFC 3264 §8.3.2). With `onlyAgreed`, it has no other
-    /// codecs.
+    /// have in this side's descriptions, which must not change (RFC 3264 §8.3.2). With `onlyAgreed`, it has nothing else.
     fileprivate func keeping(_ media: NegotiatedMedia, onlyAgreed: Bool = false) -> OfferedSection {
         var section = self
         let isSymmetric = media.codecs.allSatisfy { $0.local.payloadType == $0.map.payloadType }
@@ -261,10 +259,14 @@ extension OfferedSection {
             if codec.forwardErrorCorrection != nil, isSymmetric, let correction = media.forwardErrorCorrection {
                 codec.forwardErrorCorrection = correction
             }
+            guard onlyAgreed else { return codec }
+            if agreed.rtxPayloadType == nil { codec.rtxPayloadType = nil }
+            if media.forwardErrorCorrection == nil { codec.forwardErrorCorrection = nil }
             return codec
         }
-        section.extensions = extensions.map { map in
+        section.extensions = extensions.compactMap { map in
             let id = HeaderExtensionURI(rawValue: map.uri).flatMap { media.extensionIDs[$0] }
+            if onlyAgreed, id == nil { return nil }
             return ExtensionMapAttribute(id: id.map { UInt16($0) } ?? map.id, direction: map.direction, uri: map.uri)
         }
         return section

@@ -77,9 +77,12 @@ struct CodecChoice {
         return codecs.sorted { $0.relativeSize < $1.relativeSize }
     }
 
-    /// Returns the choice, with its reason.
-    func decision(now: Duration) -> CodecDecision? {
+    /// Returns the choice, with its reason. Codecs that failed are replaced by the next one, if there is one.
+    func decision(failed: Set<VideoCodec> = [], now: Duration) -> CodecDecision? {
         guard let codec = order.first else { return nil }
+        if failed.contains(codec), let next = order.first(where: { !failed.contains($0) }) {
+            return CodecDecision(codec: next.name, reason: .failed, alternative: codec.name, retryTime: nil)
+        }
         let smallest = codecs.min { $0.relativeSize < $1.relativeSize }
         return CodecDecision(
             codec: codec.name, reason: reason,
@@ -137,13 +140,13 @@ struct CodecChoice {
     }
 
     /// Returns the bitrate at which a page of dense text becomes sharp within a second, in the codec that comes first
-    /// at that bitrate.
-    func usualBitrate(of size: PixelSize, isRecorded: Bool) -> DataRate {
+    /// at that bitrate, or in the quickest one while the others rest.
+    func usualBitrate(of size: PixelSize, isRecorded: Bool, isResting: Bool = false) -> DataRate {
         let least = Self.leastUsualBitrate
         guard let quickest = codecs.first else { return least }
         // A higher bitrate leads to the quickest codec.
         let highestForSmallest = Self.bitrate(Self.leastBitsPerPixel, for: size)
-        if isAutomatic, !isRecorded, codecs.contains(where: { $0.relativeSize < quickest.relativeSize }),
+        if isAutomatic, !isRecorded, !isResting, codecs.contains(where: { $0.relativeSize < quickest.relativeSize }),
             size.area <= Self.largestArea, highestForSmallest >= least
         {
             return highestForSmallest

@@ -12,6 +12,8 @@ package struct CodecDecision: Sendable, Hashable {
         case processor
         /// Text scrolls so fast that it was coarse in the alternative.
         case scrolling
+        /// The encoder of the alternative failed.
+        case failed
         /// The frames are too large for the alternative.
         case size
         /// At the bitrate its frames are sharper than those of quicker codecs.
@@ -27,4 +29,7 @@ package struct CodecDecision: Sendable, Hashable {
     package let alternative: String?
     /// The time until the alternative is tried again; nil if that depends on other things.
     package let retryTime: Duration?
+
+    /// Whether the alternative is not used for some time.
+    package var isResting: Bool { [.processor, .scrolling, .failed].contains(reason) }
 }

@@ -44,7 +44,7 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
     /// The codec of encoding 0.
     private let firstCodec: VideoCodec
     /// The codecs of which no encoder could be made.
-    private var failedCodecs: Set<VideoCodec> = []
+    private(set) var failedCodecs: Set<VideoCodec> = []
     private var encodings: [Variant: Int]
     private var encodingsSoFar = 1
     private var actions: [Action] = []
@@ -148,8 +148,9 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
     /// Records a key frame of an encoding; a blurred one will be sharpened.
     mutating func keyFrameMade(of encoding: Int, byteCount: Int, isBlurred: Bool, now: Duration) {
         let rate = settings(of: encoding, now: now).bitrate
-        keyFrames.made(of: encoding, byteCount: byteCount, at: rate, isBlurred: isBlurred, now: now)
-        nextKeyFrames[encoding] = nil
+        let isRequested = nextKeyFrames.removeValue(forKey: encoding) != nil
+        keyFrames.made(
+            of: encoding, byteCount: byteCount, at: rate, isBlurred: isBlurred, isRequested: isRequested, now: now)
     }
 
     /// Handles the failure to create an encoder for an encoding. The senders of its quality use the first encoding, and

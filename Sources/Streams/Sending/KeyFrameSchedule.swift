@@ -5,9 +5,9 @@ internal import RTCShareWireFormat
 /// A key frame costs bitrate for each viewer of its encoding. A requested one is made at once, but not before both of
 /// these times have passed:
 ///
-/// - Since the last one of the encoding: 300 ms, and so long that key frames use half of the bits: twice the time that
-///   the last one takes at the encoding's current rate, up to 3 s. After a blurred one that followed another, twice the
-///   previous time: each of them restarts the sharpening.
+/// - Since the last requested one of the encoding: 300 ms, and so long that key frames use half of the bits: twice the
+///   time that the last one takes at the encoding's current rate, up to 3 s. After a blurred one that followed another,
+///   twice the previous time: each of them restarts the sharpening.
 /// - If the encoding has other viewers, the wait of the requester: none for its first request, then 300 ms, doubled
 ///   each time, up to 10 s. Half is forgotten in each ten seconds without a request. A sender that rejoins, after it
 ///   was withheld or moved, did not make a request and shows nothing new until then: it is counted separately, up to 2
@@ -49,10 +49,13 @@ struct KeyFrameSchedule {
     /// Returns the earliest time of the next key frame of an encoding, for any sender.
     func earliest(of encoding: Int, at rate: DataRate) -> Duration { encodings[encoding]?.earliest(at: rate) ?? .zero }
 
-    /// Records a key frame of an encoding, at its rate.
-    mutating func made(of encoding: Int, byteCount: Int, at rate: DataRate, isBlurred: Bool, now: Duration) {
+    /// Records a key frame of an encoding, at its rate. One that was not requested shows new content, such as a page,
+    /// whose bits would be spent anyway: it delays a requested one only by the shortest interval.
+    mutating func made(
+        of encoding: Int, byteCount: Int, at rate: DataRate, isBlurred: Bool, isRequested: Bool = true, now: Duration
+    ) {
         encodings[encoding, default: EncodingInterval()]
-            .made(byteCount: byteCount, at: rate, isBlurred: isBlurred, now: now)
+            .made(byteCount: byteCount, at: rate, isBlurred: isBlurred, isRequested: isRequested, now: now)
     }
 
     /// Ends an encoding.
@@ -78,17 +81,25 @@ private struct EncodingInterval {
     private var last: (time: Duration, byteCount: Int)?
     /// The minimum time after the last one.
     private var least = shortestInterval
+    /// The time of the last one that was not requested.
+    private var ownAt: Duration?
     /// The time of the last one, if it was blurred.
     private var lastBlurred: Duration?
 
-    func earliest(at rate: DataRate) -> Duration { last.map { $0.time + interval(at: rate) } ?? .zero }
+    func earliest(at rate: DataRate) -> Duration {
+        max(last.map { $0.time + interval(at: rate) } ?? .zero, ownAt.map { $0 + shortestInterval } ?? .zero)
+    }
 
     private func interval(at rate: DataRate) -> Duration {
         guard let last, rate > .zero else { return least }
         return max(least, min(rate.duration(ofBytes: last.byteCount) * 2, Self.longest))
     }
 
-    mutating func made(byteCount: Int, at rate: DataRate, isBlurred: Bool, now: Duration) {
+    mutating func made(byteCount: Int, at rate: DataRate, isBlurred: Bool, isRequested: Bool, now: Duration) {
+        guard isRequested else {
+            ownAt = now
+            return
+        }
         let isRepeated = isBlurred && lastBlurred.map { now < $0 + Self.repetitionTime } ?? false
         least = isRepeated ? min(interval(at: rate) * 2, Self.longest) : shortestInterval
         last = (now, byteCount)

@@ -324,12 +324,14 @@ package actor VideoSendStream {
     }
 
     /// The codec for viewers who accept it, with the reason.
-    package var codecDecision: CodecDecision? { choice.decision(now: Self.now) }
+    package var codecDecision: CodecDecision? { choice.decision(failed: group.failedCodecs, now: Self.now) }
 
     /// Returns the bitrate at which a page of dense text of this size becomes sharp within a second, in the first of
-    /// the codecs, or with nil in the one that is chosen first.
-    package static func usualBitrate(of size: PixelSize, codecs: [VideoCodec]?, isRecorded: Bool) -> DataRate {
-        CodecChoice(codecs).usualBitrate(of: size, isRecorded: isRecorded)
+    /// the codecs, or with nil in the one that is chosen first, or in the quickest one while the others rest.
+    package static func usualBitrate(
+        of size: PixelSize, codecs: [VideoCodec]?, isRecorded: Bool, isResting: Bool
+    ) -> DataRate {
+        CodecChoice(codecs).usualBitrate(of: size, isRecorded: isRecorded, isResting: isResting)
     }
 
     private static let choiceInterval = Duration.seconds(1)

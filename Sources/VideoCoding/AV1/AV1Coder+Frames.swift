@@ -5,6 +5,7 @@ internal import RTCShareRTP
 extension AV1Coder: FrameCoder {
     static var format: any VideoPayloadFormat { .av1 }
     static var keepsFrames: Bool { true }
+    static var largestScroll: Int { AV1PartialFrame.largestDistance }
 
     /// The quantizers of libaom's configuration, with the sizes of a page of text relative to that at 30. libaom skips
     /// smaller steps than those between the passes.

@@ -248,6 +248,13 @@ struct FrameCadence {
         dropsInARow += 1
     }
 
+    /// Records a new frame that equals the last one and was not encoded. The last one is repeated as if the source had
+    /// provided nothing.
+    mutating func unchanged() {
+        blockedUntil = nil
+        hasPicture = true
+    }
+
     /// Records a failure to encode the frame.
     mutating func failed(now: Duration) {
         hasPicture = true

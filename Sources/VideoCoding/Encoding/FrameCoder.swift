@@ -12,6 +12,9 @@ protocol FrameCoder: AnyObject {
     /// Whether it can keep a frame to predict from.
     static var keepsFrames: Bool { get }
 
+    /// The maximum distance of a move in one direction.
+    static var largestScroll: Int { get }
+
     init(size: PixelSize, hint: ContentHint) throws(VideoCodingError)
 
     /// Changes the size and the hint. The next frame is a key frame if this changes anything, which is returned.
@@ -43,6 +46,7 @@ protocol FrameCoder: AnyObject {
 
 extension FrameCoder {
     static var keepsFrames: Bool { false }
+    static var largestScroll: Int { Scroll.largestDistance }
 
     func update(
         _ shown: I420Picture, by scrolls: [Scroll], painting macroblocks: MacroblockMap, of picture: any PixelPlanes,

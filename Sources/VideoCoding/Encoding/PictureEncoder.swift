@@ -37,4 +37,6 @@ package enum EncodingOutcome: Sendable {
     case encoded(EncodedVideoFrame)
     /// The rate control dropped the frame. Later frames refer to earlier ones, so that the viewer misses nothing.
     case dropped
+    /// Viewers have the image of a new frame, so that nothing was encoded.
+    case unchanged
 }

@@ -18,7 +18,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     private var control = QuantizerControl(Coder.range.scale)
     private(set) var ledger = BitLedger()
     private(set) var newShare = 0.0
-    private var scrollSearch = ScrollSearch()
+    private var scrollSearch = ScrollSearch(largestDistance: Coder.largestScroll)
     /// The image that viewers have. Macroblocks that are coded next are copied into it.
     private(set) var shown: I420Picture
     /// The image that the coder keeps; nil if there is none.
@@ -27,6 +27,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     /// The macroblocks that the last frame coded. A library can skip them if the next one has the same source there.
     private(set) var drawn: MacroblockMap
     private var keyFrameIsDue = true
+    private var lastRotation = VideoRotation.upright
     /// Whether the coder uses palettes.
     private var hasPalettes = false
     private var lastChangeAt: Duration?
@@ -128,8 +129,14 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
                     of: picture, changed, after: update == nil ? scrolls : nil, timestamp: timestamp, order: order)
             }
         if update?.isLarge == true { (step.isLarge, step.keepsLast) = (true, false) }
+        // Where something was just coded, the coder must first be given another source: it could skip the next one.
+        if order.isNew, step.map.isEmpty, drawn.isEmpty, update == nil, input.rotation == lastRotation {
+            keyFrameIsDue = false
+            return ([], .unchanged)
+        }
         guard let coded = try code(step, of: picture) else { return ([], .dropped) }
         keyFrameIsDue = false
+        lastRotation = input.rotation
         step.adopt(coded)
         if step.change != nil || !input.changed.isEmpty { lastChangeAt = timestamp }
         if step.isLarge { lastLargeChangeAt = timestamp }

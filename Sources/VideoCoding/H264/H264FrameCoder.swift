@@ -43,7 +43,7 @@ final class H264FrameCoder: FrameCoder {
         // gains: the next one that is needed anyway adopts the hint.
         if asKeyFrame { try coder.reconfigure(wanted) }
         guard let coded = try coder.encode(shown, quantizer: quantizer, asKeyFrame: asKeyFrame) else { return nil }
-        let data = repetitions.following(coded)
+        let data = try repetitions.following(coded)
         guard try decoder.decode(data, onto: shown) else {
             throw .codecFailed(library: "OpenH264", operation: "decoding its own frame", reason: "it shows none")
         }

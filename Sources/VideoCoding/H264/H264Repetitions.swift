@@ -25,7 +25,7 @@ struct H264Repetitions {
     private var (count, row): (UInt32, Int) = (0, 0)
 
     /// Records a frame of the library, and returns it with its own order count.
-    mutating func following(_ frame: H264Coder.Frame) -> [UInt8] {
+    mutating func following(_ frame: H264Coder.Frame) throws(VideoCodingError) -> [UInt8] {
         row = 0
         if frame.isKeyFrame {
             count = 0
@@ -36,6 +36,11 @@ struct H264Repetitions {
         // Only the beginning matters if nothing changes.
         guard last != nil, let (start, slice) = Self.slice(of: frame.data, limit: count > 0 ? .max : 16) else {
             last = nil
+            // After repetitions its own order count would be an earlier one, and decoders would show it out of order.
+            guard count == 0 else {
+                throw .codecFailed(
+                    library: "OpenH264", operation: "numbering a frame", reason: "it has an unexpected header")
+            }
             return frame.data
         }
         var bits = slice.prefix(Self.headerBytes).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }

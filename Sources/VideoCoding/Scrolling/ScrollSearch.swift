@@ -35,6 +35,8 @@ struct ScrollSearch {
         var smeared: [UInt8]
     }
 
+    /// The maximum distance of one scroll. A farther one is split.
+    private let largestScroll: Int
     private var finding: Finding?
     /// The value 1 for each changed macroblock.
     private var changed: [UInt8] = []
@@ -45,6 +47,11 @@ struct ScrollSearch {
     private var sideways = SidewaysSearch()
     /// The column that votes, kept for its memory.
     private var lines: [UInt32] = []
+
+    /// Creates a search for a codec with vectors up to this distance.
+    init(largestDistance: Int = Scroll.largestDistance) {
+        largestScroll = largestDistance
+    }
 
     /// Returns the scrolls between the former frame and the current one, in any direction; nil if there are none worth
     /// it.
@@ -227,18 +234,18 @@ struct ScrollSearch {
         finding = Finding(
             scrolls: [Scroll(size: signature.size, rows: distance, moved: moved)], remaining: remaining,
             smeared: smeared)
-        if abs(distance) > Scroll.largestDistance { finding?.split(columns: columns) }
+        if abs(distance) > largestScroll { finding?.split(into: largestScroll, columns: columns) }
     }
 }
 
 extension ScrollSearch.Finding {
-    /// Splits a scroll that is farther than a vector reaches into several.
-    fileprivate mutating func split(columns: Int) {
+    /// Splits a scroll that is farther than a vector reaches, which is at least ``ScrollSearch/furtherRows``, into several.
+    fileprivate mutating func split(into largestDistance: Int, columns: Int) {
         let shown = scrolls[0].moved
         let rows = scrolls[0].rows > 0 ? ScrollSearch.furtherRows : -ScrollSearch.furtherRows
         let offset = rows / 16 * columns
         var (first, others) = (scrolls[0], [Scroll]())
-        while abs(first.rows) > Scroll.largestDistance {
+        while abs(first.rows) > largestDistance {
             var last = first
             last.rows = rows
             others.append(last)

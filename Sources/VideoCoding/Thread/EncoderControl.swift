@@ -231,6 +231,8 @@ struct EncodingOrder {
     let isHurried: Bool
     /// The available bits.
     let ledger: BitLedger
+    /// Whether the frame is a new one of the source. A repeated one is encoded even if nothing changed.
+    let isNew: Bool
     /// The time until the next frame, if a motion search is worthwhile; otherwise nil.
     var searchInterval: Duration?
     private let sizeLimits: EncodedSizeLimits
@@ -245,6 +247,7 @@ struct EncodingOrder {
         self.ledger = ledger
         self.input = input
         self.hint = hint
+        self.isNew = isNew
         // A frame's share of the bits grows with fewer frames, but not to a burst of a second's bits. An idle frame is
         // sharpened at the full rate.
         let fewer = max(governor.framesPerSecond, min(settings.framesPerSecond, 5))
@@ -305,6 +308,8 @@ extension EncoderControl {
             cadence.dropped(now: begin)
             // A repeated frame that is dropped again does not count twice.
             if !isRepetition, isGoverned { governor.dropped(size: fullSize, now: begin) }
+        case .unchanged:
+            cadence.unchanged()
         case .encoded(let frame):
             if isChange { lastChange = (begin, lastChange.map { begin - $0.time } ?? .zero) }
             let mean = statistics.bytesEncoded / max(statistics.framesEncoded, 1)

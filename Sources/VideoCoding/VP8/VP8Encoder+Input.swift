@@ -23,7 +23,7 @@ extension VP8Encoder: PictureEncoder {
                 switch encoded.outcome {
                 case .encoded: input.didEncode()
                 // The scroll was encoded, even if the rate control dropped the rest.
-                case .dropped: input.didMove(leaving: moved.remaining)
+                case .dropped, .unchanged: input.didMove(leaving: moved.remaining)
                 }
                 return encoded
             }

@@ -102,6 +102,7 @@ extension ControlledShare.Codec {
             case .recording: "which a recorded share keeps"
             case .processor: "since the processor is too slow for \(other)"
             case .scrolling: "since the text scrolls too fast for \(other)"
+            case .failed: "since the encoder of \(other) failed"
             case .size: "since the video is too large for \(other)"
             case .sharpest: "which is sharper at this size and bitrate"
             case .quickest: "which is faster at this size and bitrate"

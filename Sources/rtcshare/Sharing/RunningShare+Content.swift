@@ -4,6 +4,7 @@ internal import RTCShareContentShare
 internal import RTCShareLocks
 internal import RTCShareMedia
 internal import RTCShareSignaling
+internal import RTCShareStreams
 internal import RTCShareTransport
 internal import RTCShareWireFormat
 
@@ -221,7 +222,7 @@ extension RunningShare {
         }
     }
 
-    /// Adapts the maximum bitrate to the size of the content, unless the presenter chose one.
+    /// Adapts the maximum bitrate to the size of the content and its codec, unless the presenter chose one.
     func followSize() {
         // A change of the content sets the bitrate itself.
         guard !isEnding, nextContent == nil, parameters(for: content.current.source).maxBitrate != contentBitrate
@@ -241,7 +242,10 @@ extension RunningShare {
         var result = parameters
         let shown = [nextContent?.current, content.current].first { $0?.source === source } ?? nil
         let size = shown?.observer.size ?? source.captureFormat.size
-        result.maxBitrate = parameters.maxBitrate ?? parameters.usualBitrate(of: size, isRecorded: film != nil)
+        result.maxBitrate =
+            parameters.maxBitrate
+            ?? parameters.usualBitrate(
+                of: size, isRecorded: film != nil, isResting: codecDecision?.isResting ?? false)
         return result
     }
 

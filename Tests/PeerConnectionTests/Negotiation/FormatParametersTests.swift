@@ -315,6 +315,47 @@ import Testing
         #expect(try Set(added.media[1].extensionMaps()) == extensions[0])
     }
 
+    @Test("An agreed payload type does not move for one that was offered and not agreed in another section")
+    func agreedNumbers() throws {
+        var random = SeededGenerator(seed: 1)
+        let now = Instant(nanoseconds: 0)
+        func peer(_ part: PeerConnection.Part, _ media: [LocalIdentity.MediaKind]) throws -> PeerConnection {
+            let identity = try LocalIdentity(media: media, unixTime: 1_700_000_000, random: &random)
+            return try PeerConnection(
+                as: part, identity: identity, configuration: .init(), random: SeededGenerator(seed: 2))
+        }
+        func accept(_ text: String, _ offer: SessionDescription, by peer: inout PeerConnection) throws {
+            try peer.accept(answer: SessionDescription.parse(text), to: offer, now: now)
+        }
+        func lines(_ text: String, without isUnwanted: (Substring) -> Bool) -> String {
+            text.split(separator: "\r\n").filter { !isUnwanted($0) }.joined(separator: "\r\n") + "\r\n"
+        }
+        var sender = try peer(.offerer, [.video(streamID: "alice#content", isContent: true)])
+        var viewer = try peer(.answerer, [])
+        /// Returns a section without retransmissions and corrections.
+        func withoutRTX(_ text: String) -> String {
+            lines(text.replacing(" 96 97 112 113 114", with: " 96")) { line in
+                ["apt=", "rtx/", "red/", "ulpfec/"].contains { line.contains($0) }
+            }
+        }
+        // The viewer takes no retransmissions, so that their payload type is free.
+        let offer = try sender.makeOffer()
+        #expect(offer.media[0].formats.prefix(2) == ["96", "97"])
+        try accept(withoutRTX(viewer.answer(offer: offer, now: now).description), offer, by: &sender)
+        _ = try sender.addMedia(.video(streamID: "alice", isContent: false))
+        try viewer.addReceivingSection(isVideo: true)
+        let parts = try viewer.makeOffer().description.split(separator: "m=video").map(String.init)
+        var sections = parts.dropFirst().map(withoutRTX)
+        for prefix in ["SAVPF ", "rtpmap:", "rtcp-fb:", "fmtp:"] {
+            sections[1] = sections[1].replacing("\(prefix)96", with: "\(prefix)97")
+        }
+        let text = parts[0] + "m=video" + sections[0] + "m=video" + sections[1]
+        _ = try sender.answer(offer: SessionDescription.parse(text), now: now)
+        let next = try sender.makeOffer()
+        #expect(next.media[0].formats.first == "96" && next.media[1].formats.first == "97")
+        #expect(try Self.numbers(next.media[0]).contains("A=RTPMAP:97 RTX/90000") == false)
+    }
+
     @Test("A later offer keeps the profile of a section that the peer offered")
     func keptProfile() throws {
         var pair = try Self.answered { $0.replacing("42e01f", with: "42001f") }

@@ -79,6 +79,22 @@ import Testing
         #expect(choice.usualBitrate(of: Self.size, isRecorded: true) == .kilobitsPerSecond(10_300))
     }
 
+    @Test("A video has a bitrate for the quickest codec while the others rest")
+    func usualBitrateDuringRest() {
+        var choice = CodecChoice(automaticAmong: [.vp8, .av1])
+        update(&choice, kilobits: 1000, at: 0)
+        update(&choice, kilobits: 1000, isTooSlow: true, at: 1)
+        let isResting = choice.decision(now: .seconds(2))?.isResting
+        #expect(isResting == true)
+        let rates = [false, true].map { choice.usualBitrate(of: Self.size, isRecorded: false, isResting: $0) }
+        #expect(rates == [.kilobitsPerSecond(3500), .kilobitsPerSecond(10_300)])
+        // The bitrate of that time is no reason to keep the quickest codec.
+        for second in 2...31 { update(&choice, kilobits: 10_300, maximum: 10_300, at: second) }
+        #expect(choice.decision(now: .seconds(31))?.isResting == false)
+        for second in 32...38 { update(&choice, kilobits: 3500, maximum: 3500, at: second) }
+        #expect(choice.prefersSmallest)
+    }
+
     @Test("The first choice is by the maximum bitrate, since routes begin with less")
     func start() {
         var choice = CodecChoice(automaticAmong: [.vp8, .av1])
@@ -110,6 +126,9 @@ import Testing
             bitrate: .kilobitsPerSecond(1000), maximum: .kilobitsPerSecond(1000),
             size: PixelSize(width: 3840, height: 2160), isTooSlow: false, isRecorded: false, now: .seconds(40))
         expect(choice, "VP8", .size, instead: "AV1")
+        let failed = CodecDecision(codec: "VP8", reason: .failed, alternative: "AV1", retryTime: nil)
+        #expect(CodecChoice([.av1, .vp8]).decision(failed: [.av1], now: .zero) == failed && failed.isResting)
+        #expect(CodecChoice([.av1]).decision(failed: [.av1], now: .zero)?.reason == .chosen)
         expect(CodecChoice(automaticAmong: [.vp8]), "VP8", .only)
         expect(CodecChoice([.av1, .vp8]), "AV1", .chosen)
     }

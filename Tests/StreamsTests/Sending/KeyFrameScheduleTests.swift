@@ -100,6 +100,17 @@ import Testing
         #expect(Self.keyFrames(cost: .zero, isBlurred: true) == [0, 300, 900, 2100, 4500, 7500])
     }
 
+    @Test("A key frame that nobody requested delays a request only by 300 ms")
+    func unrequested() {
+        var schedule = KeyFrameSchedule()
+        schedule.made(
+            of: 0, byteCount: 1_000_000, at: Self.rate, isBlurred: true, isRequested: false, now: .seconds(10))
+        #expect(schedule.earliest(of: 0, at: Self.rate) == .seconds(10) + .milliseconds(300))
+        schedule.made(of: 0, byteCount: 1_000_000, at: Self.rate, isBlurred: false, now: .seconds(11))
+        schedule.made(of: 0, byteCount: 10, at: Self.rate, isBlurred: false, isRequested: false, now: .seconds(12))
+        #expect(schedule.earliest(of: 0, at: Self.rate) == .seconds(13))
+    }
+
     @Test("The cost of an encoding's key frames delays no other encoding and is removed with it")
     func encodings() {
         var requests = KeyFrameRequestIntervals()

@@ -41,6 +41,54 @@ struct ScreenEncoderTests {
         #expect(share.seconds.suffix(2).allSatisfy { $0.frames <= 6 && $0.largest < 60 }, "\(share.seconds)")
     }
 
+    @Test("A fine page that its source redraws costs as little as one at rest", arguments: codecs)
+    func redrawing(_ codec: VideoCodec) throws {
+        let page = TextPicture(size: Self.size, seed: 3).i420
+        var share = try share(codec) { _ in page }
+        try share.run(to: 14, bitsPerSecond: Self.bitsPerSecond)
+        let rest = share.seconds.suffix(2)
+        #expect(rest.allSatisfy { (1...6).contains($0.frames) && $0.largest < 60 }, "\(share.seconds)")
+        #expect(try signalToNoise(share) > 56)
+    }
+
+    @Test("Content that only turns is sent at once", arguments: codecs)
+    func rotation(_ codec: VideoCodec) throws {
+        let page = TextPicture(size: Self.size, seed: 3).i420
+        var control = EncoderControl(settings: .init(bitrate: .kilobitsPerSecond(2000)), codec: codec, now: .zero)
+        let encoder = try codec.makeEncoder(Self.size, control.settings)
+        var input = PictureInput()
+        var outcomes: [EncodingOutcome] = []
+        for (index, rotation) in ([VideoRotation](repeating: .upright, count: 60) + [.half]).enumerated() {
+            let time = Duration.seconds(index) / 30
+            control.begin(new: true, now: time)
+            let order = control.order(isNew: true)
+            try input.take(VideoFrame(buffer: page, timestamp: time, rotation: rotation), order: order)
+            outcomes.append(
+                try encoder.encode(&input, timestamp: time, asKeyFrame: index == 0, order: order).outcome)
+        }
+        guard case .unchanged = outcomes[59], case .encoded(let last) = outcomes[60] else {
+            Issue.record("\(outcomes.suffix(2))")
+            return
+        }
+        #expect(last.rotation == .half)
+    }
+
+    @Test("A page that scrolls farther than vectors of VP8 reach is moved in AV1", .enabled(if: CodecLibraries.hasAV1))
+    func distantScroll() throws {
+        let size = PixelSize(width: 320, height: 1000)
+        let page = TextPage(width: 320, height: 1800)
+        let pictures = [0, 300, 0].map { page.shown(size, from: $0).i420 }
+        var share = try EncodedShare(
+            .text, codec: .av1, bitsPerSecond: 2_000_000, size: size, looks: true
+        ) { pictures[min($0 / 60, 2)] }
+        try share.run(to: 5, bitsPerSecond: 2_000_000)
+        let encoder = try #require(share.encoder as? ScreenEncoder<AV1Coder>)
+        #expect(samples(try #require(share.seen)) == samples(encoder.shown))
+        let moved = share.frames.filter { $0.time >= .seconds(2) && $0.time < .seconds(2.1) }
+        let first = share.frames[0]
+        #expect(!moved.isEmpty && moved.allSatisfy { !$0.isKeyFrame && $0.byteCount < first.byteCount }, "\(moved)")
+    }
+
     @Test("A scrolled page stays sharp", arguments: codecs)
     func scroll(_ codec: VideoCodec) throws {
         let text = TextPicture(size: Self.size, seed: 7)

@@ -21,7 +21,7 @@ struct H264RepetitionsTests {
         for index in 0..<70 {
             let frame = try #require(try coder.encode(picture.i420, quantizer: 34, asKeyFrame: index == 50))
             let expected = try #require(try plain.decode(frame.data))
-            var shown = [repetitions.following(frame)]
+            var shown = [try repetitions.following(frame)]
             for _ in 0..<[0, 2, 0, 1, 0, 0, 50][index % 7] {
                 let next = repetitions.next()
                 shown.append(try #require(next))
@@ -45,13 +45,13 @@ struct H264RepetitionsTests {
         let first = repetitions.next()
         #expect(first == nil)
         for _ in 0..<2 {
-            _ = repetitions.following(try #require(try coder.encode(picture, quantizer: 30)))
+            _ = try repetitions.following(#require(try coder.encode(picture, quantizer: 30)))
             let row = (0...H264Repetitions.longestRow).map { _ in repetitions.next() }
             #expect(row.dropLast().allSatisfy { $0 != nil } && row.last == .some(nil))
         }
     }
 
-    @Test("A frame with other parameter sets or slices than OpenH264's is not repeated, and stays as it is")
+    @Test("A frame with other parameter sets or slices is not repeated, and fails only after repetitions")
     func others() throws {
         let picture = TextPicture(size: PixelSize(width: 64, height: 64)).i420
         let coder = try H264Coder(.init(size: picture.size))
@@ -62,16 +62,22 @@ struct H264RepetitionsTests {
             var data = key.data
             data[units[unit].bytes.lowerBound + offset] ^= 0x40
             var repetitions = H264Repetitions()
-            let key = repetitions.following(.init(data: data, isKeyFrame: true, quantizer: 30, size: picture.size))
+            let key = try repetitions.following(
+                .init(data: data, isKeyFrame: true, quantizer: 30, size: picture.size))
             let next = repetitions.next()
             #expect(key == data && next == nil)
         }
         var repetitions = H264Repetitions()
-        _ = repetitions.following(key)
+        _ = try repetitions.following(key)
         _ = repetitions.next()
         let twice = H264Coder.Frame(data: delta.data + delta.data, isKeyFrame: false, quantizer: 30, size: picture.size)
-        let (following, next) = (repetitions.following(twice), repetitions.next())
-        #expect(following == twice.data && next == nil)
+        #expect(throws: VideoCodingError.self) { try repetitions.following(twice) }
+        let next = repetitions.next()
+        #expect(next == nil)
+        repetitions = H264Repetitions()
+        _ = try repetitions.following(key)
+        let following = try repetitions.following(twice)
+        #expect(following == twice.data)
     }
 
     @Test("At rest, once everything is fine, OpenH264 is not called")

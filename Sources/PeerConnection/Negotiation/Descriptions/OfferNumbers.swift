@@ -24,7 +24,9 @@ struct OfferNumbers {
                 let parameters = codec.local.formatParameters ?? codec.format?.parameters.offered
                 formats[number] =
                     codec.map.isOpus ? .some(nil) : .media(Self.plain(codec.map), parameters: parameters)
-                if let rtx = codec.local.rtxPayloadType { formats[rtx] = .retransmission(of: number) }
+                if codec.rtxPayloadType != nil, let rtx = codec.local.rtxPayloadType {
+                    formats[rtx] = .retransmission(of: number)
+                }
             }
             if let correction = media.forwardErrorCorrection {
                 for map in correction.maps(clockRate: media.codec.clockRate) {
@@ -33,6 +35,27 @@ struct OfferNumbers {
             }
             for (uri, id) in media.extensionIDs { extensions[id] = uri.rawValue }
         }
+    }
+
+    /// Reserves the numbers of a section for their meaning, unless they have another one.
+    mutating func reserve(_ section: OfferedSection) {
+        for codec in section.codecs {
+            let number = codec.map.payloadType
+            reserve(number, for: .media(Self.plain(codec.map), parameters: codec.formatParameters))
+            if let rtx = codec.rtxPayloadType { reserve(rtx, for: .retransmission(of: number)) }
+            guard let correction = codec.forwardErrorCorrection else { continue }
+            for map in correction.maps(clockRate: codec.map.clockRate) {
+                reserve(map.payloadType, for: Self.format(of: map, in: correction))
+            }
+        }
+        for map in section.extensions {
+            guard let id = UInt8(exactly: map.id), extensions[id] == nil else { continue }
+            extensions[id] = map.uri
+        }
+    }
+
+    private mutating func reserve(_ number: UInt8, for format: Format) {
+        if formats[number] == nil { formats[number] = format }
     }
 
     /// Assigns a section's numbers. A format or extension for which no number is left is removed.
@@ -100,8 +123,9 @@ struct OfferNumbers {
     }
 
     private mutating func identifier(of uri: String, preferring wanted: UInt16) -> UInt8? {
-        let candidates = [UInt8(truncatingIfNeeded: wanted)] + Array(Self.identifiers)
-        let known = extensions.filter { $0.value == uri }.keys.min()
+        let wanted = UInt8(truncatingIfNeeded: wanted)
+        let candidates = [wanted] + Array(Self.identifiers)
+        let known = extensions[wanted] == uri ? wanted : extensions.filter { $0.value == uri }.keys.min()
         guard let number = known ?? candidates.first(where: { extensions[$0] == nil }) else { return nil }
         extensions[number] = uri
         return number
