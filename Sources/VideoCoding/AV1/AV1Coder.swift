@@ -44,6 +44,7 @@ package final class AV1Coder {
     package private(set) var configuration: Configuration
     /// Nil after a change or an error: the next frame opens another.
     private var encoder: AV1EncoderHandle?
+    private var colors = BlockColors()
 
     /// Creates an encoder.
     package init(_ configuration: Configuration) throws(VideoCodingError) {
@@ -85,6 +86,16 @@ package final class AV1Coder {
             shown: shown)
         self.encoder = encoder
         return frame
+    }
+
+    /// Returns the approximate bits with which a macroblock of an I420 picture is painted; nil if it has too many colors, or
+    /// if libaom codes it as well.
+    func paintingBits(of index: Int, in picture: any PixelPlanes) throws(VideoCodingError) -> Double? {
+        let columns = (picture.size.width + 15) / 16
+        return try picture.withPlanePointers {
+            colors.read($0, x: index % columns * 16, y: index / columns * 16, in: picture.size)
+            return colors.paintingBits
+        }
     }
 
     /// Moves parts of the image that decoders show, and copies macroblocks of few colors, by frames before the next one,
@@ -147,7 +158,8 @@ private final class AV1EncoderHandle {
     /// Whether they changed the image since the library's last frame.
     private var isAhead = false
     private var mover = PictureMover()
-    private var painter = PalettePainter()
+    /// The blocks of 64 by 64 pixels that partial frames changed since the library's last frame.
+    private var changedBlocks: Set<Int> = []
 
     init(_ configuration: AV1Coder.Configuration) throws(VideoCodingError) {
         var settings = av1_encoder_settings(
@@ -170,6 +182,10 @@ private final class AV1EncoderHandle {
         _ picture: any PixelPlanes, quantizer: Int, asKeyFrame: Bool, keepsLast: Bool, refines: Bool,
         shown: I420Samples?
     ) throws(VideoCodingError) -> AV1Coder.Frame? {
+        if isAhead, !asKeyFrame {
+            throw .codecFailed(library: "libaom", operation: "encoding", reason: "it lacks the last frame")
+        }
+        if let shown { distinguish(shown, of: picture.size) }
         var frame = av1_encoder_frame()
         let failure = try picture.withPlanePointers { (planes) throws(VideoCodingError) -> String? in
             var source = av1_encoder_source(
@@ -200,7 +216,9 @@ private final class AV1EncoderHandle {
         _ shown: I420Picture, by scrolls: [Scroll], painting macroblocks: MacroblockMap, of picture: any PixelPlanes,
         keepsLast: Bool
     ) throws(VideoCodingError) -> FrameUpdate? {
-        guard let sequence, av1_encoder_last_reference(encoder, keepsLast).slots != 0,
+        // Just after a key frame, all slots share their memory.
+        let keepsLast = keepsLast && av1_encoder_last_reference(encoder, true).slots != 0
+        guard let sequence, !scrolls.isEmpty || !macroblocks.isEmpty,
             AV1PartialFrame.canExpress(nil, size: shown.size, in: sequence),
             scrolls.allSatisfy({ AV1PartialFrame.canExpress($0, size: shown.size, in: sequence) })
         else { return nil }
@@ -212,13 +230,29 @@ private final class AV1EncoderHandle {
             try append(AV1PartialFrame(image: shown, scroll: scroll), keepsLast: keepsLast && index == 0)
         }
         if let scroll = scrolls.last { mover.move(shown.samples, by: scroll) }
-        let painted = try painter.paint(macroblocks, of: picture, onto: shown)
-        guard !scrolls.isEmpty || !painted.isEmpty else { return nil }
+        try shown.copy(macroblocks, of: picture)
         try append(
-            AV1PartialFrame(image: shown, scroll: scrolls.last, painted: painted),
+            AV1PartialFrame(image: shown, scroll: scrolls.last, painted: macroblocks),
             keepsLast: keepsLast && scrolls.count < 2)
         isAhead = true
-        return FrameUpdate(byteCount: partialFrames.count - first, painted: painted)
+        for cells in scrolls.map(\.moved) + [macroblocks.cells] {
+            for index in cells.indices where cells[index] != 0 {
+                let (row, column) = (index / macroblocks.columns, index % macroblocks.columns)
+                changedBlocks.insert(row / 4 * macroblocks.columns + column / 4)
+            }
+        }
+        return FrameUpdate(byteCount: partialFrames.count - first, keepsLast: keepsLast)
+    }
+
+    /// Changes a pixel of each block that partial frames changed, as little as possible. libaom only tries another
+    /// prediction than the last frame for a block whose source differs from the source of libaom's last frame, which it
+    /// takes for that.
+    private func distinguish(_ shown: I420Samples, of size: PixelSize) {
+        let columns = (size.width + 15) / 16
+        for block in changedBlocks {
+            shown.luma[block / columns * 64 * shown.lumaStride + block % columns * 64] ^= 1
+        }
+        changedBlocks = []
     }
 
     private func append(_ frame: AV1PartialFrame, keepsLast: Bool) throws(VideoCodingError) {
@@ -234,7 +268,8 @@ private final class AV1EncoderHandle {
         guard !partialFrames.isEmpty else { return nil }
         defer { partialFrames = [] }
         let slot = Int(av1_encoder_last_reference(encoder, false).slot)
-        return CodedFrame(data: partialFrames + AV1PartialFrame.show(slot), isKeyFrame: false, quantizer: 0)
+        return CodedFrame(
+            data: partialFrames + AV1PartialFrame.show(slot), isKeyFrame: false, quantizer: AV1PartialFrame.quantizer)
     }
 
     func synchronize(with shown: I420Picture) throws(VideoCodingError) {

@@ -39,7 +39,7 @@ struct BitLedger {
     private static let longestDeparture = Duration.milliseconds(320)
     /// The maximum number of bits at any bitrate, with room for a frame that is somewhat larger than predicted:
     /// libwebrtc's receivers hold 2048 packets of a frame.
-    private static let largestPage = 1400 * 1100 * 8.0
+    static let largestPage = 1400 * 1100 * 8.0
     /// The maximum overdraft that makes changes coarser. More is not saved by coarser frames but by fewer.
     static let longestOverdraft = Duration.milliseconds(250)
 

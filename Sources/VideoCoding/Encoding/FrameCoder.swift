@@ -29,8 +29,13 @@ protocol FrameCoder: AnyObject {
         replacing shown: I420Picture, quantizer: Int, asKeyFrame: Bool, keepsLast: Bool, refines: Bool
     ) throws(VideoCodingError) -> CodedFrame?
 
+    /// Returns the approximate bits with which ``update(_:by:painting:of:keepsLast:)`` paints a macroblock of the picture;
+    /// nil if it can't, or if the library codes it as well.
+    func paintingBits(of index: Int, in picture: any PixelPlanes) throws(VideoCodingError) -> Double?
+
     /// Changes the image that decoders show without the library, as a part of the next frame, unless that is a key frame:
-    /// parts move, and macroblocks of few colors become the picture's. Returns nil, without a change, if it can't.
+    /// parts move, and macroblocks become the picture's that have ``paintingBits(of:in:)``. Returns nil, without a change,
+    /// if it can't.
     func update(
         _ shown: I420Picture, by scrolls: [Scroll], painting macroblocks: MacroblockMap, of picture: any PixelPlanes,
         keepsLast: Bool
@@ -52,6 +57,7 @@ extension FrameCoder {
         _ shown: I420Picture, by scrolls: [Scroll], painting macroblocks: MacroblockMap, of picture: any PixelPlanes,
         keepsLast: Bool
     ) throws(VideoCodingError) -> FrameUpdate? { nil }
+    func paintingBits(of index: Int, in picture: any PixelPlanes) throws(VideoCodingError) -> Double? { nil }
     func synchronize(with shown: I420Picture) throws(VideoCodingError) {}
     func repetition(of shown: I420Picture) throws(VideoCodingError) -> CodedFrame? { nil }
 }
@@ -59,8 +65,8 @@ extension FrameCoder {
 /// A change of the image without the library.
 struct FrameUpdate {
     let byteCount: Int
-    /// The macroblocks that are those of the picture now, except those that moved.
-    let painted: MacroblockMap
+    /// Whether the last frame is kept, if that was requested.
+    let keepsLast: Bool
 }
 
 /// A frame of a ``FrameCoder``.

@@ -34,8 +34,8 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     /// The time of the last change that was large, such as a new page or a part of motion.
     private var lastLargeChangeAt: Duration?
     private var lastQuantizer = Coder.range.coarsest
-    /// The average bits of a painted macroblock.
-    private var paintedBits = 60.0
+    /// The bits of the frame without the library.
+    private var updateBits = 0.0
 
     /// The size of a refinement as time at the bitrate: changes wait for it.
     private static var refinementTime: Duration { .milliseconds(100) }
@@ -55,7 +55,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     private static var queueTime: Duration { .milliseconds(50) }
     /// The maximum size of a small change, as a fraction of a frame's part of the bitrate.
     private static var smallShare: Double { 0.5 }
-    /// The maximum number of macroblocks that are not worth more time.
+    /// The maximum number of macroblocks that are not worth a partial frame beside a frame of the library.
     private static var few: Int { 16 }
     /// The bits of a macroblock that becomes finer, as a fraction of those of a new one.
     private static var refinementShare: Double { 0.6 }
@@ -110,6 +110,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         try prepare(for: picture.size, hint: order.hint)
         hasPalettes = Self.range.scale.palettes != nil && order.hint != .motion
         ledger = order.ledger
+        updateBits = 0
         var scrolls = order.hint == .motion ? nil : try input.findScrolls(by: &scrollSearch, order.settings.heuristics)
         let returns = try returns(picture, in: input.changed)
         if returns { scrolls = nil }
@@ -141,8 +142,12 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         if step.change != nil || !input.changed.isEmpty { lastChangeAt = timestamp }
         if step.isLarge { lastLargeChangeAt = timestamp }
         if coded.isKeyFrame { kept = nil }
-        account(for: coded.data.count - (coded.isKeyFrame ? 0 : update?.byteCount ?? 0), of: step)
-        let coarseness = update != nil && step.map.isEmpty ? 0 : Self.range.coarseness[step.quantizer]
+        if coded.isKeyFrame { updateBits = 0 }
+        account(for: coded.data.count, of: step)
+        // Painted macroblocks are exact.
+        let painted = update?.painted ?? 0
+        let codedShare = painted == 0 ? 1 : Double(step.map.count) / Double(step.map.count + painted)
+        let coarseness = Int(Double(Self.range.coarseness[step.quantizer]) * codedShare)
         drawn = step.map
         try recordQuality(of: picture, after: step)
         if step.change != nil { lastQuantizer = step.quantizer }
@@ -169,99 +174,95 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     private func code(_ step: Step, of picture: StandingPicture) throws(VideoCodingError) -> CodedFrame? {
         if step.map.isEmpty, let repetition = try coder.repetition(of: shown) { return repetition }
         try coder.synchronize(with: shown)
-        if step.keepsLast { try keep() }
-        try draw(picture, in: step.map)
+        if step.keepsLast {
+            if kept == nil { kept = try I420Picture(size: shown.size) }
+            kept?.copy(from: shown)
+        }
+        try shown.copy(step.map, of: picture)
         return try coder.encode(
             replacing: shown, quantizer: step.quantizer, asKeyFrame: step.isKeyFrame, keepsLast: step.keepsLast,
             refines: step.refinement != nil)
     }
 
-    private func keep() throws(VideoCodingError) {
-        if kept == nil { kept = try I420Picture(size: shown.size) }
-        kept?.copy(from: shown)
-    }
-
     /// A change of what viewers have without the library.
     private struct Update {
-        let byteCount: Int
+        let painted: Int
         /// The changes that are left.
         let rest: MacroblockMap
         let isLarge: Bool
     }
 
     /// Moves parts of what viewers have, and paints macroblocks of few colors, which takes no more bits for all of their
-    /// detail; nil if the coder can't. At rest, those are painted that are coarse.
+    /// detail; nil if the coder can't.
     private func update(
         _ picture: StandingPicture, _ changed: MacroblockMap, _ scrolls: ScrollSearch.Finding?, _ timestamp: Duration,
         _ order: EncodingOrder
     ) throws(VideoCodingError) -> Update? {
+        guard hasPalettes || scrolls != nil else { return nil }
         var rest = scrolls.map { MacroblockMap(size: picture.size, cells: $0.remaining) } ?? changed
-        var (flat, natural) = try contents(of: picture, in: rest)
-        let share = frameBits(order)
-        var bits = Double(flat.count) * paintedBits
+        let (few, bits, others) = try contents(of: picture, in: rest)
         let isLarge =
-            bits + control.bits(.init(kind: .following, activity: natural), at: Self.range.finestKeyFrame) > share
-        let isFirst = Self.isPause(Self.pageTime, since: lastLargeChangeAt, now: timestamp)
-        // The library codes a letter beside other changes as well, and larger changes so coarse that they arrive in time.
-        let isFew = flat.count <= Self.few && flat.count < rest.count
-        if isFew || !isFirst && bits > ledger.pageBits {
-            (flat, bits) = (MacroblockMap(size: picture.size), 0)
-        }
-        if hasPalettes, changed.isEmpty || !flat.isEmpty {
-            let unused = changed.isEmpty ? ledger.bits(in: Self.refinementTime) : queueBits - bits
-            try insertCoarse(of: picture, bits: unused, except: changed, into: &flat)
-        }
-        guard scrolls != nil || !flat.isEmpty else { return nil }
-        let keepsLast = isLarge && scrolls == nil && keepsLast(at: timestamp)
-        if keepsLast { try keep() }
+            bits + control.bits(.init(kind: .following, activity: others), at: Self.range.finestKeyFrame)
+            > frameBits(order)
+        let isWorth = try isWorthPainting(few, bits, of: picture, in: rest, timestamp, order)
+        let painted = isWorth ? few : MacroblockMap(size: picture.size)
+        guard scrolls != nil || !painted.isEmpty else { return nil }
+        let last = isLarge && scrolls == nil && keepsLast(at: timestamp) ? try I420Picture(size: shown.size) : nil
+        last?.copy(from: shown)
         guard
             let update = try coder.update(
-                shown, by: scrolls?.scrolls ?? [], painting: flat, of: picture, keepsLast: keepsLast)
+                shown, by: scrolls?.scrolls ?? [], painting: painted, of: picture, keepsLast: last != nil)
         else { return nil }
-        ledger.spend(byteCount: update.byteCount, isChange: !changed.isEmpty)
-        if update.painted.count > Self.few {
-            paintedBits += (Double(update.byteCount * 8) / Double(update.painted.count) - paintedBits) / 4
-        }
+        if update.keepsLast { kept = last }
+        updateBits = Double(update.byteCount * 8)
         if let scrolls {
             for scroll in scrolls.scrolls { refinement.move(scroll) }
             refinement.smear(scrolls.smeared, to: Self.restingPass)
             drawn.removeAll()
         }
-        for index in update.painted.cells.indices where update.painted.cells[index] != 0 {
+        for index in painted.cells.indices where painted.cells[index] != 0 {
             refinement.didCode(index, coarseness: 0, tried: nil)
         }
-        rest.remove(update.painted)
-        return Update(byteCount: update.byteCount, rest: rest, isLarge: isLarge)
+        rest.remove(painted)
+        return Update(painted: painted.count, rest: rest, isLarge: isLarge)
     }
 
-    /// Returns the macroblocks of few colors, and the content of the others.
+    /// Returns the macroblocks of few colors, the bits to paint them, and the content of the others.
     private func contents(
         of picture: StandingPicture, in map: MacroblockMap
-    ) throws(VideoCodingError) -> (flat: MacroblockMap, natural: PictureActivity) {
-        var flat = MacroblockMap(size: picture.size)
-        var natural = PictureActivity()
+    ) throws(VideoCodingError) -> (painted: MacroblockMap, bits: Double, others: PictureActivity) {
+        var painted = MacroblockMap(size: picture.size)
+        var bits = 0.0
+        var others = PictureActivity()
+        var activities: [(index: Int, value: PictureActivity)] = []
         try PictureActivity.forEach(of: picture, in: map, hasPalettes: hasPalettes) { index, value in
-            if hasPalettes, value.natural == 0 { flat.insert(index) } else { natural = natural + value }
+            activities.append((index, value))
             return true
         }
-        return (flat, natural)
+        for (index, value) in activities {
+            // Natural content has too many colors.
+            if value.natural == 0, let own = try coder.paintingBits(of: index, in: picture) {
+                painted.insert(index)
+                bits += own
+            } else {
+                others = others + value
+            }
+        }
+        return (painted, bits, others)
     }
 
-    /// Inserts unchanged macroblocks that are coarse and have few colors, as many as the bits allow, if they are worth it.
-    private func insertCoarse(
-        of picture: StandingPicture, bits: Double, except changed: MacroblockMap, into flat: inout MacroblockMap
-    ) throws(VideoCodingError) {
-        let most = Int(max(bits / paintedBits, 0))
-        guard most > Self.few, let coarse = refinement.next(except: changed, from: Self.range.passes.count - 1)?.map
-        else {
-            return
-        }
-        var found = flat
-        try PictureActivity.forEach(of: picture, in: coarse, hasPalettes: true) { index, value in
-            if value.natural == 0 { found.insert(index) }
-            return found.count - flat.count < most
-        }
-        if found.count - flat.count > Self.few { flat = found }
+    /// Whether macroblocks are better painted than coded by the library. That codes a letter beside other changes as well,
+    /// and motion in fewer bits.
+    private func isWorthPainting(
+        _ map: MacroblockMap, _ bits: Double, of picture: StandingPicture, in changed: MacroblockMap,
+        _ timestamp: Duration, _ order: EncodingOrder
+    ) throws(VideoCodingError) -> Bool {
+        if map.count <= Self.few, map.count < changed.count { return false }
+        let isFirst = Self.isPause(Self.pageTime, since: lastLargeChangeAt, now: timestamp)
+        if bits <= (isFirst ? ledger.pageBits : frameBits(order) * 2) { return true }
+        let activity = try PictureActivity.sum(of: picture, in: map)
+        let library = control.bits(.init(kind: .page, activity: activity), at: Self.coarsest(order))
+        return bits <= min(library, BitLedger.largestPage)
     }
 
     /// Whether the last frame can return if a large change replaces it now.
@@ -271,14 +272,16 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
 
     private func frameBits(_ order: EncodingOrder) -> Double { ledger.bits(in: .seconds(1 / order.framesPerSecond)) }
 
-    /// Charges the bits of the library's frame, and learns from them. Changes and a refinement had them in the expected
+    /// Charges the bits of a frame, and learns from those of the library. Changes and a refinement had them in the expected
     /// ratio.
     private func account(for byteCount: Int, of step: Step) {
         let change = step.change.map { control.bits($0, at: step.quantizer) } ?? 0
         let refinement = step.refinement.map { control.bits($0.content, at: step.quantizer) } ?? 0
         let changeShare = step.change == nil ? 0 : step.refinement == nil ? 1 : change / max(change + refinement, 1)
-        ledger.spend(byteCount: byteCount, changeShare: changeShare)
-        let ratio = Double(max(byteCount, 1) * 8) / max(change + refinement, 1)
+        let libraryBits = max(Double(byteCount * 8) - updateBits, 8)
+        let changeBits = libraryBits * changeShare + updateBits
+        ledger.spend(byteCount: byteCount, changeShare: min(changeBits / Double(max(byteCount * 8, 1)), 1))
+        let ratio = libraryBits / max(change + refinement, 1)
         for (part, bits) in [(step.change, change), (step.refinement?.content, refinement)] where bits > 0 {
             if let part { control.record(Int(bits * ratio), for: part, quantizer: step.quantizer) }
         }
@@ -292,19 +295,6 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
             refinement = RefinementPasses(Self.range, of: drawn)
         }
         if try coder.reconfigure(size: size, hint: hint) { keyFrameIsDue = true }
-    }
-
-    /// Copies macroblocks of a frame onto what viewers have.
-    private func draw(_ picture: StandingPicture, in map: MacroblockMap) throws(VideoCodingError) {
-        try picture.withPlanePointers { (planes) throws(VideoCodingError) in
-            for rectangle in map.rectangles(of: 1) {
-                let size = PixelSize(
-                    width: min(rectangle.size.width, picture.size.width - rectangle.x),
-                    height: min(rectangle.size.height, picture.size.height - rectangle.y))
-                let part = PixelRectangle(x: rectangle.x, y: rectangle.y, size: size)
-                try planes.convert(part, .i420, to: shown.samples.from(x: part.x, y: part.y))
-            }
-        }
     }
 
     /// Records how fine the coded macroblocks are, and those near them. Libraries skip some, in particular those that
@@ -353,7 +343,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     }
 
     /// The bits that can wait in the queue, beyond those that do.
-    private var queueBits: Double { ledger.bits(in: Self.queueTime) - ledger.debt }
+    private var queueBits: Double { ledger.bits(in: Self.queueTime) - ledger.debt - updateBits }
 
     /// Returns the step for changes: as fine as the ledger allows, with coarse macroblocks for the bits that they leave.
     private func change(
@@ -372,7 +362,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         }
         let content = QuantizerControl.Picture(kind: isNewPage ? .page : .following, activity: activity)
         let allowed = control.allowance(share: share, for: content.kind, from: ledger)
-        let allowance = isNewPage ? min(allowed, ledger.bits(in: Self.pageBitsTime)) : allowed
+        let allowance = (isNewPage ? min(allowed, ledger.bits(in: Self.pageBitsTime)) : allowed) - updateBits
         let coarsest = Self.coarsest(order)
         let finest =
             isNewPage || Self.isPause(Self.pageTime, since: lastChangeAt, now: timestamp)

@@ -40,6 +40,17 @@ final class I420Picture: PixelPlanes {
         memory.copyMemory(from: UnsafeRawBufferPointer(other.memory))
     }
 
+    /// Copies macroblocks of an I420 picture of the same size.
+    func copy(_ macroblocks: MacroblockMap, of picture: any PixelPlanes) throws(VideoCodingError) {
+        let frame = PixelRectangle(x: 0, y: 0, size: size)
+        try picture.withPlanePointers { (planes) throws(VideoCodingError) in
+            for rectangle in macroblocks.rectangles(of: 1) {
+                guard let part = rectangle.intersection(frame) else { continue }
+                try planes.convert(part, .i420, to: samples.from(x: part.x, y: part.y))
+            }
+        }
+    }
+
     func withPlanes<Result>(_ body: (borrowing PlaneSet) throws -> Result) rethrows -> Result {
         try withExtendedLifetime(self) {
             try body(PlaneSet(planes: readablePlanes, strides: strides))

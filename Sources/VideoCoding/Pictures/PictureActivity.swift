@@ -11,12 +11,6 @@ struct PictureActivity: Sendable, Equatable {
     private(set) var natural = 0.0
     /// The sum of the macroblocks that a palette can hold, where these are told apart.
     private(set) var flat = 0.0
-
-    /// Whether palettes can hold most of the content.
-    var isMostlyFlat: Bool { flat > natural }
-
-    /// The maximum number of colors of a palette (AV1 §3, PALETTE_COLORS).
-    private static let mostColors = 8
     /// The step between the evaluated rows of a macroblock: every fourth row is sufficient, in a quarter of the time.
     private static let step = 4
 
@@ -88,7 +82,7 @@ struct PictureActivity: Sendable, Equatable {
             for column in 0..<width {
                 let color = place[row * stride + column]
                 guard !any(colors .== color) else { continue }
-                guard count < mostColors else { return false }
+                guard count < Palette.mostColors else { return false }
                 colors[count] = color
                 count += 1
             }

@@ -91,7 +91,6 @@ import RTCShareWireFormat
             try PictureActivity.sum(of: picture, hasPalettes: true), try PictureActivity.sum(of: picture)
         )
         #expect(all.flat == 0 && told == (colors <= 8 ? PictureActivity(flat: all.natural) : all))
-        #expect(told.isMostlyFlat == (2...8).contains(colors))
     }
 
     @Test("The activities of the parts add up to the whole, and a uniform frame has none")

@@ -1,16 +1,18 @@
 internal import RTCShareMedia
 internal import RTCShareRTP
 
-/// An AV1 frame that replaces the last one with itself, of which a part moved, and macroblocks of few colors changed.
+/// An AV1 frame that continues the last one: a part moved, and macroblocks of few colors changed.
 ///
 /// In real time, libaom finds no distant moves, and codes a page that scrolled as new. It also tries no palettes where the
 /// last frame predicts a little of new text, which then takes three times the bits, and is never exact. This frame
-/// expresses a move in some hundred bytes, and text exactly. It depends only on one reference frame, and changes only
-/// that. It also replaces the probabilities that belong to it by the initial ones, which the next frame must not use
-/// (`primary_ref_frame`). It is not shown until ``show(_:)``.
+/// expresses a move in some hundred bytes, and text exactly. It depends only on one reference frame. The probabilities
+/// that belong to it are the initial ones, which the next frame must not use (`primary_ref_frame`). It is not shown until
+/// ``show(_:)``.
 struct AV1PartialFrame {
     /// The maximum distance of a vector in one direction (AV1 §6.10.24).
     static let largestDistance = 2047
+    /// The quantizer index in its header. Nothing is quantized.
+    static let quantizer = 128
     /// The maximum size of a tile in superblocks of 64 by 64 pixels (AV1 §5.9.15). A frame has one tile here.
     private static let largestTile = (area: 2304, width: 64)
 
@@ -27,9 +29,9 @@ struct AV1PartialFrame {
         self.painted = painted ?? MacroblockMap(size: image.size)
     }
 
-    /// The reference frame that is replaced.
+    /// The reference frame that it continues.
     struct Reference {
-        /// The slot that holds it.
+        /// The slot that holds that.
         var slot = 0
         /// The slots to refresh, one bit for each.
         var slots: UInt8 = 0xFF
@@ -109,7 +111,7 @@ struct AV1PartialFrame {
         if columns > 1 { bits.write(false) }
         if rows > 1 { bits.write(false) }
         // Any quantizer but that of lossless frames, since nothing is quantized. No deltas, matrices or segments.
-        bits.write(128, bits: 8)
+        bits.write(quantizer, bits: 8)
         bits.write(0, bits: 3 + 1 + 1 + 1)
         // Loop filters: level, sharpness, deltas.
         bits.write(0, bits: 12 + 3 + 1)

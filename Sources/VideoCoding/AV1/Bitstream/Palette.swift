@@ -1,3 +1,4 @@
+internal import Glibc
 internal import RTCShareMedia
 
 /// The colors of a block with at most eight (AV1 §5.11.46). A color is a luma sample, or a blue one and a red one.
@@ -75,6 +76,32 @@ struct BlockColors {
                     UInt16(image.second.first[blue + place]) << 8 | UInt16(image.third.first[red + place])
             }
         }
+    }
+
+    /// The smallest difference between the colors of text. libaom codes a gradient in fewer bits.
+    private static let leastContrast: UInt16 = 24
+
+    /// The approximate bits that the block takes as palettes, as measured with text; nil if there are too many colors, or
+    /// if it is a gradient or noise.
+    var paintingBits: Double? {
+        guard let palettes else { return nil }
+        let (luma, chroma) = palettes
+        let (lumaChanges, chromaChanges) = (
+            Self.changes(self.luma, width, height), Self.changes(self.chroma, width / 2, height / 2)
+        )
+        guard luma.count == 1 || luma.colors[luma.count - 1] - luma.colors[0] >= Self.leastContrast,
+            lumaChanges <= width * height / 2
+        else { return nil }
+        return 8 + (luma.count == 1 ? 0 : Double(6 * luma.count) + 2 * log2(Double(luma.count)) * Double(lumaChanges))
+            + (chroma.count == 1
+                ? 0 : Double(14 * chroma.count) + 2.9 * log2(Double(chroma.count)) * Double(chromaChanges))
+    }
+
+    /// Returns the number of samples of another color than the one to their left.
+    private static func changes(_ samples: [UInt16], _ width: Int, _ height: Int) -> Int {
+        var count = 0
+        for place in 1..<width * height where samples[place] != samples[place - 1] { count += 1 }
+        return count
     }
 
     /// The palettes; nil if there are too many colors.

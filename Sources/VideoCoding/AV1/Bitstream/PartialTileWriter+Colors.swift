@@ -4,8 +4,7 @@ extension PartialTileWriter {
     /// Writes a block of few colors (AV1 §5.11.7, 5.11.46, 5.11.49).
     mutating func writeColors(_ place: Place) {
         colors.read(image, x: place.column * 8, y: place.row * 8, in: frame.image.size)
-        // The frame is of blocks that can be painted.
-        guard var palettes = colors.palettes else { return }
+        guard var palettes = colors.palettes else { preconditionFailure("a painted block has too many colors") }
         if isPredicted(palettes.luma, at: place, isLuma: true) { palettes.luma = Palette() }
         if isPredicted(palettes.chroma, at: place, isLuma: false) { palettes.chroma = Palette() }
         palettes.luma.fill(distinctly: true)
@@ -36,9 +35,7 @@ extension PartialTileWriter {
 
     /// Whether a block has one color, which its neighbors have, too.
     private func isPredicted(_ palette: Palette, at place: Place, isLuma: Bool) -> Bool {
-        guard palette.count == 1, colors.width == place.width * 8, colors.height == place.height * 8 else {
-            return false
-        }
+        guard palette.count == 1 else { return false }
         let size = frame.image.size
         let (x, y) = (place.column * 8, place.row * 8)
         // Prediction reads samples outside the frame, too.

@@ -41,7 +41,7 @@ struct SymbolEncoder {
         for bit in (0..<count).reversed() { write(value >> bit & 1 == 1, probabilityOfFalse: 1 << 14) }
     }
 
-    /// Writes one of the numbers below `limit`, which are equally probable (AV1 §4.10.7).
+    /// Writes one of the numbers below `limit`, which are equally probable (AV1 §4.10.10).
     mutating func write(_ value: Int, below limit: Int) {
         let bitCount = Int.bitWidth - limit.leadingZeroBitCount
         // As many numbers as this need one bit less.
