@@ -45,19 +45,6 @@ struct LibraryCoder {
         sharpening = nil
     }
 
-    /// Moves the sharpening with a scroll.
-    mutating func moveSharpening(by scroll: Scroll) {
-        sharpening?.move(by: scroll)
-    }
-
-    /// Moves the sharpening with the last scroll to a frame, of which `changed` still has to be encoded.
-    mutating func scrollSharpening(
-        by scroll: Scroll, to picture: any PixelPlanes, leaving changed: MacroblockMap
-    ) throws(VideoCodingError) {
-        sharpening?.move(by: scroll)
-        try sharpening?.didMove(to: picture, leaving: changed)
-    }
-
     /// Records the size of a sent frame.
     mutating func record(byteCount: Int) {
         sharpening?.record(byteCount: byteCount)
@@ -182,7 +169,6 @@ struct LibraryCoder {
         // In addition to changes, a part is as large as one more frame; half as large while debts are paid.
         let most = PictureSharpening.share
         let part = rests ? most : min(.seconds(1 / configuration.framesPerSecond), most)
-        let blurred = sharpening?.blurred
         if let part = try sharpening?.next(
             picture, changed: changed, bitsPerSecond: Int(configuration.bitrate.bitsPerSecond),
             share: ledger.isInDebt ? part / 2 : part)
@@ -206,12 +192,9 @@ struct LibraryCoder {
             kind: isNewPage ? .page : .following, activity: try PictureActivity.sum(of: picture, in: map))
         let share = ledger.bits(in: .seconds(1 / configuration.framesPerSecond))
         let allowance = control.allowance(share: share, for: content.kind, from: ledger)
-        // Another page soon after a blurred one would take as long as that.
-        if isNewPage || blurred?.isEmpty == false, canBlur, let map,
+        if isNewPage, canBlur, let map,
             control.bits(content, at: range.upperBound) > max(ledger.pageBits, allowance)
         {
-            let map = blurred.map { map.union($0) } ?? map
-            try context.use(map)
             return try encodeBlurred(picture, in: map, ledger, time: time, flags: flags)
         }
         // In a sequence of frames, a single simple one should not be much finer.

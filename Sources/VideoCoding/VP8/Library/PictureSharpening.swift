@@ -101,27 +101,6 @@ struct PictureSharpening {
         self.current = nil
     }
 
-    /// The macroblocks that are still blurred.
-    var blurred: MacroblockMap {
-        MacroblockMap(size: shown.size, cells: levels.map { $0 == 0 ? 1 : 0 })
-    }
-
-    /// Moves the state of each macroblock with a scroll. A moved one has the fewest passes and the largest distance of
-    /// those at its source.
-    mutating func move(by scroll: Scroll) {
-        let left = levels.map { Self.passes.count - $0 }
-        var moved = left
-        scroll.moveLargest(&moved, from: left)
-        levels = moved.map { Self.passes.count - $0 }
-        scroll.moveLargest(&distances, from: distances)
-    }
-
-    /// Records that scrolls show this frame, except for the macroblocks of `changed`.
-    func didMove(to picture: any PixelPlanes, leaving changed: MacroblockMap) throws(VideoCodingError) {
-        var drawn = MacroblockMap(size: picture.size)
-        try shown.update(from: picture, parts: changed.rest, changed: &drawn)
-    }
-
     /// Adds the changed macroblocks to the map, and returns their estimated bits.
     private mutating func noteChanges(
         in picture: any PixelPlanes, map: inout MacroblockMap

@@ -3,12 +3,11 @@ internal import RTCShareRTP
 internal import RTCShareWireFormat
 
 extension VP8Encoder {
-    /// Whether scrolls can be sent: not if the configuration disables our own frames, before libvpx's first frame, or if
-    /// a key frame is due.
-    var canScroll: Bool { configuration.usesPartialUpdates && !keyFrameIsDue && model.lastUpdates != nil }
-
-    /// Whether partial updates can be sent: not while blurred content is being sharpened.
-    var canUpdatePartially: Bool { canScroll && library.sharpening == nil }
+    /// Whether our own frames can be sent: not if the configuration disables them, before libvpx's first frame, if a
+    /// key frame is due, or while a blurred key frame is being sharpened.
+    var canUpdatePartially: Bool {
+        configuration.usesPartialUpdates && !keyFrameIsDue && library.sharpening == nil && model.lastUpdates != nil
+    }
 
     /// Encodes a frame with few changes; nil if libvpx must encode it.
     ///

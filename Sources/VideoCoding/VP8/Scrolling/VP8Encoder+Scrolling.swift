@@ -12,13 +12,13 @@ extension VP8Encoder {
     /// otherwise by libvpx in a following frame.
     ///
     /// `preceding` are the frames before the one in the outcome, in order. Returns nil if our own frames can't be sent
-    /// (see ``canScroll``).
+    /// (see ``canUpdatePartially``).
     func encode(
         _ picture: any PixelPlanes, after finding: ScrollSearch.Finding, timestamp: Duration,
         rotation: VideoRotation, ledger: BitLedger
     ) throws(VideoCodingError) -> (preceding: [EncodedVideoFrame], outcome: EncodingOutcome)? {
         let scrolls = finding.scrolls
-        guard canScroll, let updates = model.lastUpdates, let last = scrolls.last,
+        guard canUpdatePartially, let updates = model.lastUpdates, let last = scrolls.last,
             scrolls.allSatisfy({ $0.size == picture.size && $0.isExpressible })
         else { return nil }
         self.ledger = ledger
@@ -31,14 +31,11 @@ extension VP8Encoder {
         let changed = MacroblockMap(size: picture.size, cells: finding.remaining)
         let basis = PartialUpdateCoder.Basis(model, configuration)
         var partial: PartialUpdateCoder.PartialUpdate?
-        let canUpdatePartially = canUpdatePartially
         try changeReference { (reference) throws(VideoCodingError) -> Void? in
             reference.apply(last)
             quality.move(last)
             quality.smear(finding.smeared)
-            guard canUpdatePartially, changed.count <= PartialUpdateCoder.largestScrolledUpdate, let basis else {
-                return ()
-            }
+            guard changed.count <= PartialUpdateCoder.largestScrolledUpdate, let basis else { return () }
             partial = try partialUpdates.code(
                 picture, over: reference, after: last, changed: changed, quality: quality, basis,
                 ledger: self.ledger, timestamp: timestamp)
@@ -49,7 +46,6 @@ extension VP8Encoder {
             frame.isScroll = true
             return (preceding, .encoded(frame))
         }
-        try library.scrollSharpening(by: last, to: picture, leaving: changed)
         // The reference frame has moved, so that the viewer must get that first.
         let quantizer = try library.context.lastQuantizer()
         let data = ScrollFrame.data(last, quantizer: quantizer, updates: updates)
@@ -64,11 +60,11 @@ extension VP8Encoder {
     }
 
     /// Encodes a move of a part of the frame, and nothing else; nil if that is not possible: see
-    /// ``canScroll``.
+    /// ``canUpdatePartially``.
     func encodeScroll(
         _ scroll: Scroll, timestamp: Duration, rotation: VideoRotation = .upright
     ) throws(VideoCodingError) -> EncodedVideoFrame? {
-        guard canScroll, let updates = model.lastUpdates, scroll.size == configuration.size,
+        guard canUpdatePartially, let updates = model.lastUpdates, scroll.size == configuration.size,
             scroll.isExpressible
         else {
             return nil
@@ -77,7 +73,6 @@ extension VP8Encoder {
         let data = ScrollFrame.data(scroll, quantizer: quantizer, updates: updates)
         try changeReference { $0.apply(scroll) as Void? }
         quality.move(scroll)
-        library.moveSharpening(by: scroll)
         followsScroll = true
         return makeFrame(data, quantizer: quantizer, timestamp: timestamp, rotation: rotation)
     }
