@@ -22,6 +22,8 @@ struct SidewaysSearch {
     /// between, can have the same spacing as macroblocks.
     private static let lineStep = 5
     private static let leastVotes = 8
+    /// The number of distances that are evaluated.
+    private static let candidateCount = 2
     /// The maximum number of frames without a search, for other motion such as video.
     private static let longestRest = 4
 
@@ -51,10 +53,12 @@ struct SidewaysSearch {
         }
         let finding = try picture.withPlanePointers { (planes) -> ScrollSearch.Finding? in
             vote(changed, signature, planes)
-            guard let offset = mostVoted else { return nil }
-            let scene = Scene(signature: signature, planes: planes, changed: changed, offset: offset)
-            noteLines(scene)
-            return describe(scene)
+            for offset in mostVoted {
+                let scene = Scene(signature: signature, planes: planes, changed: changed, offset: offset)
+                noteLines(scene)
+                if let finding = describe(scene) { return finding }
+            }
+            return nil
         }
         failures = finding == nil ? failures + 1 : 0
         rest = min(max(failures - 1, 0), Self.longestRest - 1)
@@ -139,13 +143,14 @@ struct SidewaysSearch {
         }
     }
 
-    /// The offset with the most votes, the nearest of equals; nil if there are too few.
-    private var mostVoted: Offset? {
+    /// The offsets with the most votes, the nearest of equals first. Of a window that moves in both directions, the edges
+    /// vote for one of them alone.
+    private var mostVoted: [Offset] {
         func rank(_ vote: (key: Offset, value: Int)) -> (Int, Int, Int, Int) {
             (vote.value, -abs(vote.key.rows) - abs(vote.key.columns), vote.key.rows, vote.key.columns)
         }
-        guard let best = votes.max(by: { rank($0) < rank($1) }), best.value >= Self.leastVotes else { return nil }
-        return best.key
+        let candidates = votes.filter { $0.value >= Self.leastVotes }
+        return candidates.sorted { rank($0) > rank($1) }.prefix(Self.candidateCount).map(\.key)
     }
 
     @inline(__always)

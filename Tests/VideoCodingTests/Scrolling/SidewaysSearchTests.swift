@@ -11,6 +11,8 @@ private struct Desk {
     private let window: PixelSize
     /// The additional brightness that distinguishes frames with the window at the same place.
     var flicker: UInt8 = 0
+    /// Whether the window has a bar like that for scrolling beside its text.
+    var hasBar = false
     /// Whether chroma is not one colour.
     var isColoured = false
 
@@ -22,7 +24,11 @@ private struct Desk {
         let content = Self.page.shown(window, from: 700)
         var picture = Self.page.shown(size, from: 0)
         let place = PixelRectangle(x: x, y: y, size: window)
-        picture.fill(place) { content.luma[($1 - y) * window.width + $0 - x] &+ flicker }
+        picture.fill(place) {
+            let column = $0 - x
+            if hasBar, column > window.width / 2 { return (200..<206).contains(column) ? 40 : 230 }
+            return content.luma[($1 - y) * window.width + column] &+ flicker
+        }
         return PixelBuffer(size: size, format: .i420) { planes, strides in
             for y in 0..<size.height {
                 for x in 0..<size.width { planes[0][y * strides[0] + x] = picture.luma[y * size.width + x] }
@@ -76,6 +82,15 @@ struct SidewaysSearchTests {
                 #expect(finding.remaining[row * finding.columns + column] == 0, "\(column) \(row)")
             }
         }
+    }
+
+    @Test("A dragged window is found that has a bar whose parts only move sideways", arguments: [9, 13, -8])
+    func bar(distance: Int) throws {
+        var desk = Desk(Self.size, window: Self.window)
+        desk.hasBar = true
+        let moved = desk.picture(windowAt: 100 + distance, 60 + distance)
+        let finding = try #require(try find(desk.picture(windowAt: 100, 60), moved))
+        #expect(finding.scrolls.map(\.rows) == [-distance] && finding.scrolls.map(\.columns) == [-distance])
     }
 
     @Test("Chroma moves by whole samples, and is smeared by moves of half a sample")

@@ -7,7 +7,8 @@ import Testing
 struct SymbolEncoderTests {
     private static let elements: [(element: SyntaxElement, contexts: Int)] = [
         (.partition8, 4), (.partition16, 4), (.partition64, 4), (.skip, 3), (.isInter, 1), (.newVector, 6),
-        (.vectorClass, 2), (.vectorJoint, 1), (.vectorBit, 20),
+        (.vectorClass, 2), (.vectorJoint, 1), (.vectorBit, 20), (.chromaMode, 1), (.hasLumaPalette, 9),
+        (.lumaPaletteSize, 3), (.lumaColors[0], 5), (.lumaColors[6], 5), (.chromaColors[3], 5),
     ]
 
     @Test("Any symbols decode as AV1 §8.2 describes it, and the tile ends with a one and zeros", arguments: 0..<20)
@@ -38,7 +39,7 @@ struct SymbolEncoderTests {
     @Test("The initial probabilities of each element rise to 1, and are as many as the elements have")
     func tables() {
         let all = SyntaxElement.initialProbabilities
-        #expect(all.count == SyntaxElement.vectorBit.offset(of: 20))
+        #expect(all.count == SyntaxElement.chromaColors.last?.offset(of: 5))
         for (element, contexts) in Self.elements {
             for context in 0..<contexts {
                 let row = all[element.offset(of: context)...].prefix(element.valueCount + 1)
