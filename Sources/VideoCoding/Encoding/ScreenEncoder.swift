@@ -141,8 +141,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         step.adopt(coded)
         if step.change != nil || !input.changed.isEmpty { lastChangeAt = timestamp }
         if step.isLarge { lastLargeChangeAt = timestamp }
-        if coded.isKeyFrame { kept = nil }
-        if coded.isKeyFrame { updateBits = 0 }
+        if coded.isKeyFrame { (kept, updateBits) = (nil, 0) }
         account(for: coded.data.count, of: step)
         // Painted macroblocks are exact.
         let painted = update?.painted ?? 0
