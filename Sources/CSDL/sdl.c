@@ -122,6 +122,9 @@ bool sdl_lost_x11(void) {
 }
 
 void sdl_wait_x11(int timeout) {
+    // Without an eventfd, as when no descriptor was left, nothing can end the wait early.
+    const int most = 100;
+    if (x11.wakening < 0 && (timeout < 0 || timeout > most)) timeout = most;
     struct pollfd sources[] = {{.fd = x11.descriptor, .events = POLLIN}, {.fd = x11.wakening, .events = POLLIN}};
     poll(sources, 2, timeout);
     eventfd_t count;

@@ -88,7 +88,7 @@ import Testing
         #expect(isResting == true)
         let rates = [false, true].map { choice.usualBitrate(of: Self.size, isRecorded: false, isResting: $0) }
         #expect(rates == [.kilobitsPerSecond(3500), .kilobitsPerSecond(10_300)])
-        // The bitrate of that time is no reason to keep the quickest codec.
+        // The higher bitrate of that time must not keep the quickest codec.
         for second in 2...31 { update(&choice, kilobits: 10_300, maximum: 10_300, at: second) }
         #expect(choice.decision(now: .seconds(31))?.isResting == false)
         for second in 32...38 { update(&choice, kilobits: 3500, maximum: 3500, at: second) }

@@ -76,9 +76,8 @@ struct AV1PartialFrame {
     private static func header(for size: PixelSize, _ reference: Reference, _ tools: AV1Tools) -> [UInt8]? {
         let (columns, rows) = ((size.width + 63) / 64, (size.height + 63) / 64)
         guard !tools.hasFrameIdentifiers, !tools.hasLargeSuperblocks, !tools.hasIntraFilter, !tools.hasInterIntra,
-            !tools.hasOrderHints,
-            tools.screenContent != false, tools.integerVectors != false, columns <= largestTile.width,
-            columns * rows <= largestTile.area
+            !tools.hasOrderHints, tools.screenContent != false, tools.integerVectors != false,
+            columns <= largestTile.width, columns * rows <= largestTile.area
         else { return nil }
         var bits = HeaderBitWriter()
         // A new inter frame.
