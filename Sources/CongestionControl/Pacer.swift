@@ -99,7 +99,7 @@ public struct Pacer<Packet: Sendable>: ~Copyable, Sendable {
         var burstBytes = 0
     }
 
-    private let configuration: Configuration
+    private var configuration: Configuration
     private var setPacingRate: DataRate?
     /// The rate up to which padding fills.
     public private(set) var paddingRate = DataRate.zero
@@ -151,6 +151,14 @@ public struct Pacer<Packet: Sendable>: ~Copyable, Sendable {
         setPacingRate = pacing
         paddingRate = padding
         if padding == .zero { paddingLevel = 0 }
+        updateFullness()
+    }
+
+    /// Sets the time that a full queue takes, and half of it as that from which the queue is not full any more. Nil for
+    /// the usual times.
+    public mutating func setQueueTime(_ time: Duration?) {
+        configuration.fullQueueTime = time ?? Configuration().fullQueueTime
+        configuration.resumeQueueTime = time.map { $0 / 2 } ?? Configuration().resumeQueueTime
         updateFullness()
     }
 

@@ -38,7 +38,7 @@ extension Agent {
     }
 
     /// Whether an authentic message from `source` to one of our bases has proven that the peer is there.
-    package func isProven(_ source: TransportAddress, at base: TransportAddress) -> Bool {
+    package func isProven(_ source: TransportAddress, at base: BaseAddress) -> Bool {
         checklist.pairs.contains { pair in
             pair.base == base && pair.remote.address == source
                 && (pair.latestRequest != nil || pair.latestResponse != nil)

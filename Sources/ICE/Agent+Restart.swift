@@ -60,18 +60,18 @@ extension Agent {
     /// replaces it. If there is none, the agent emits ``AgentEvent/restartNeeded`` and checks all pairs once more.
     package mutating func removeLocalHost(_ base: TransportAddress, now: Instant) {
         guard isActive, locals.socket(at: base) != nil else { return }
-        var gone = [base]
-        gone += locals.bases.filter { $0.route == .stream(base) }.map(\.address)
-        gone += asked.abandon(base)
+        var gone = [BaseAddress(base)]
+        gone += locals.bases.filter { $0.route == .active(base) }.map(\.id)
+        gone += asked.abandon(base).map { BaseAddress($0) }
         loseBases(gone, as: .unreachable, now: now)
         // Another socket of the address can open the connections instead.
-        addStreams()
+        addActiveBases()
         advance(now: now)
     }
 
     /// Removes bases, with their candidates and their pending transactions. If this removes the selected pair, another
     /// working pair replaces it. If there is none, all pairs are checked once more.
-    mutating func loseBases(_ gone: [TransportAddress], as fate: PairFate, now: Instant) {
+    mutating func loseBases(_ gone: [BaseAddress], as fate: PairFate, now: Instant) {
         locals.remove(gone)
         incoming.forgetEarly(to: gone)
         transactions.remove(from: gone)
@@ -80,8 +80,13 @@ extension Agent {
             checklist.pairs[index].isNominated = false
         }
         guard let index = checklist.selectedIndex, gone.contains(checklist.pairs[index].base) else { return }
-        for other in checklist.pairs.indices
-        where checklist.isCurrent(other) && !gone.contains(checklist.pairs[other].base) {
+        replaceSelected(index, now: now)
+    }
+
+    /// Replaces the selected pair, on which nothing can be sent any more. If no other pair works, all are checked once
+    /// more.
+    mutating func replaceSelected(_ index: Int, now: Instant) {
+        for other in checklist.pairs.indices where checklist.isCurrent(other) && other != index {
             guard locals.hasBase(at: checklist.pairs[other].base) else { continue }
             // A pair that answered recently is used immediately, and is also checked.
             if checklist.pairs[other].state == .succeeded {
@@ -113,7 +118,7 @@ extension Agent {
     }
 
     /// Records a request on the pair that a restart will replace or has replaced: the peer still uses it.
-    mutating func recordRetired(from source: TransportAddress, to base: TransportAddress, now: Instant) {
+    mutating func recordRetired(from source: TransportAddress, to base: BaseAddress, now: Instant) {
         let index = checklist.pairs.indices.first { index in
             !checklist.isCurrent(index) && checklist.pairs[index].base == base
                 && checklist.pairs[index].remote.address == source

@@ -8,12 +8,12 @@ extension Agent {
     }
 
     /// Sends from a base over its route.
-    mutating func send(_ bytes: [UInt8], from base: TransportAddress, to destination: TransportAddress) {
+    mutating func send(_ bytes: [UInt8], from base: BaseAddress, to destination: TransportAddress) {
         switch locals.base(at: base)?.route {
-        case .socket: queue(Transmit(base: base, destination: destination, bytes: bytes))
-        case .stream(let socket):
+        case .socket: queue(Transmit(base: base.address, destination: destination, bytes: bytes))
+        case .active, .passive:
             guard let framed = RFC4571Framer.framed(bytes) else { return }
-            queue(Transmit(base: socket, destination: destination, bytes: framed, transport: .tcp))
+            queue(Transmit(base: base.address, destination: destination, bytes: framed, transport: .tcp))
         case .relay(let index): relay(bytes, to: destination, through: index)
         case nil: return
         }
@@ -40,14 +40,14 @@ extension Agent {
         }
         switch transport {
         case .udp: recordRefusal(from: base, to: destination)
-        case .tcp: streamFailed(from: base, to: destination, now: now)
+        case .tcp: streamFailed(from: BaseAddress(base, over: .tcp), to: destination, now: now)
         case .tls: break
         }
         advance(now: now)
     }
 
     private mutating func recordRefusal(from base: TransportAddress, to destination: TransportAddress) {
-        for transaction in transactions.recordRefusal(from: base, to: destination) {
+        for transaction in transactions.recordRefusal(from: BaseAddress(base), to: destination) {
             switch transaction.purpose {
             case .gather(let order):
                 if let failure = asked.recordRefusal(order) { emit(.serverFailed(failure)) }

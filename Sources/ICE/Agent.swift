@@ -104,8 +104,8 @@ package struct Agent: Sendable {
         advance(now: now)
     }
 
-    /// Processes a datagram, or a whole message of a stream, that arrived at the socket `local`, or over a stream from
-    /// its interface. Messages from relays are unwrapped. Application data is ignored: callers that receive any use
+    /// Processes a datagram that arrived at the socket `local`, or a whole message of a stream from `local`, as in
+    /// ``Transmit/base``. Messages from relays are unwrapped. Application data is ignored: callers that receive any use
     /// ``unwrap(_:from:to:over:now:)`` and ``handle(message:from:to:now:)`` instead.
     package mutating func handle(
         datagram: RawSpan, from source: TransportAddress, to local: TransportAddress,
@@ -123,7 +123,7 @@ package struct Agent: Sendable {
     /// ``statistics``, and can cause an error response.
     @discardableResult
     package mutating func handle(
-        message bytes: RawSpan, from source: TransportAddress, to local: TransportAddress, now: Instant
+        message bytes: RawSpan, from source: TransportAddress, to local: BaseAddress, now: Instant
     ) -> Bool {
         guard isActive else { return false }
         let message: STUNMessage

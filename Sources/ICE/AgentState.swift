@@ -57,10 +57,11 @@ package enum AgentEvent: Hashable, Sendable {
 /// A datagram or a message to send.
 ///
 /// Over a stream the owner opens one connection for each `base`, `destination` and `transport` at the first transmit
-/// with them, from the base's address and any port. `bytes` are already framed. ``Agent/framing(of:over:)`` returns the
-/// framing of the received bytes.
+/// with them, from the base's address and any port, unless the base accepts connections. `bytes` are already framed.
+/// ``Agent/framing(of:from:over:)`` returns the framing of the received bytes.
 package struct Transmit: Hashable, Sendable {
-    /// The base to send from: the address of the socket, even if the transport is a stream.
+    /// The address to send from: that of a socket or a listener; with port 0, that of the connections that we open to
+    /// the peer.
     package let base: TransportAddress
     /// The destination address.
     package let destination: TransportAddress

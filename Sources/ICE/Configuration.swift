@@ -59,9 +59,9 @@ package struct Timing: Hashable, Sendable {
     package var bindingKeepalive: Duration = .seconds(15)
     /// The time that the controlling agent waits for a better pair after the first valid one.
     package var nominationSettle: Duration = .milliseconds(50)
-    /// The time that it waits if the best valid pair is relayed, also while more candidates can arrive: NATs on both
-    /// sides open with the second transmission of a direct check. Media flows during that time.
-    package var relayedNominationSettle: Duration = .milliseconds(800)
+    /// The time that it waits if the best valid pair is relayed or over TCP, also while more candidates can arrive: NATs
+    /// on both sides open with the second transmission of a direct check. Media flows during that time.
+    package var poorNominationSettle: Duration = .milliseconds(800)
     /// The timeout of a check over a TCP connection, including the opening of the connection.
     package var streamCheckTimeout: Duration = .seconds(10)
     /// The time without a valid pair after which the agent fails.

@@ -1,4 +1,4 @@
-internal import RTCShareCongestionControl
+package import RTCShareCongestionControl
 package import RTCShareICE
 internal import RTCShareRTP
 internal import RTCShareSecureTransport
@@ -26,7 +26,7 @@ extension PeerConnection {
 
     /// Processes a message from a peer or a STUN server to one of the agent's bases.
     private mutating func receive(
-        _ datagram: UnsafeMutableRawBufferPointer, from source: TransportAddress, to base: TransportAddress,
+        _ datagram: UnsafeMutableRawBufferPointer, from source: TransportAddress, to base: BaseAddress,
         now: Instant
     ) {
         let bytes = UnsafeRawBufferPointer(datagram).bytes
@@ -72,9 +72,16 @@ extension PeerConnection {
         advance(now: now)
     }
 
-    /// Returns the framing of a stream to `destination`; nil if no stream should be opened there.
-    package func framing(of destination: TransportAddress, over transport: TransportProtocol) -> StreamFraming? {
-        ice.agent.framing(of: destination, over: transport)
+    /// Returns the framing of a stream from `base` to `destination`; nil if no stream should be opened there.
+    package func framing(
+        of destination: TransportAddress, from base: TransportAddress, over transport: TransportProtocol
+    ) -> StreamFraming? {
+        ice.agent.framing(of: destination, from: base, over: transport)
+    }
+
+    /// Whether a message of a TCP connection from `source` to a listener has shown that the peer opened it.
+    package func isProven(_ source: TransportAddress, atListener address: TransportAddress) -> Bool {
+        ice.agent.isProven(source, at: BaseAddress(address, over: .tcp))
     }
 
     /// Returns the TURN server of a stream, as passed to ``gather(servers:now:)``. After a redirect its address
@@ -95,7 +102,7 @@ extension PeerConnection {
         for index in outbound.indices where outbound[index].isActive {
             if let due = outbound[index].nextReport { deadline = min(deadline, due) }
         }
-        if canSend, let due = bandwidth.pacer.nextDeadline(now: now) { deadline = min(deadline, due) }
+        if canSend, !path.isFull, let due = bandwidth.pacer.nextDeadline(now: now) { deadline = min(deadline, due) }
         if let due = bandwidth.estimator.nextDeadline {
             deadline = min(deadline, due.advanced(by: Self.estimatorPatience))
         }
@@ -106,6 +113,25 @@ extension PeerConnection {
     /// The delay of the estimator's own timeouts. Every input also processes the estimator, which avoids most of its
     /// timeouts while many frames are sent.
     private static var estimatorPatience: Duration { .milliseconds(15) }
+
+    /// The stream that carries media, to the peer or to a relay; nil for datagrams. The owner sets ``isStreamFull``.
+    package var mediaStream: MediaPath? { ice.agent.mediaStream }
+
+    /// Whether the stream that carries media has no room. Media wait until it has, in the pacer's queue, which the
+    /// encoders follow.
+    package var isStreamFull: Bool {
+        get { path.isFull }
+        set { path.isFull = newValue }
+    }
+
+    /// Whether a report of ``mediaStream`` is due, which must lead to the peer.
+    package func isStreamReportDue(now: Instant) -> Bool { bandwidth.stream?.isDue(now: now) == true }
+
+    /// Handles a report of ``mediaStream``.
+    package mutating func handle(_ progress: StreamProgress, now: Instant) {
+        bandwidth.receive(progress, now: now)
+        applyBandwidth(now: now)
+    }
 
     /// Whether packets can be sent: there are a route and keys.
     var canSend: Bool { path.isThere && transport.outbound != nil }
@@ -125,9 +151,13 @@ extension PeerConnection {
             switch event {
             case .selectedPair(let pair):
                 if !path.isThere { requestKeyFrames() }
-                if path.select(pair), transport.outbound != nil {
-                    if bandwidth.isUnanswered(now: now) { beginAgain() }
-                    bandwidth.pathChanged(now: now)
+                let wasStream = path.isStream
+                if path.select(pair) {
+                    // An ended TCP connection leaves unknown packets behind.
+                    if wasStream || bandwidth.isUnanswered(now: now) { beginAgain() }
+                    if transport.outbound != nil || path.isStream || wasStream {
+                        bandwidth.pathChanged(isStream: path.isStream, now: now)
+                    }
                 }
                 if let trip = ice.agent.selectedRoundTripBound { transport.setRoundTripTime(trip) }
                 handle(transport.start(now: now), now: now)
@@ -161,6 +191,7 @@ extension PeerConnection {
 
     /// Restarts media after an interruption: a key frame shows more than all missed packets, and arrives earlier.
     private mutating func beginAgain() {
+        guard transport.outbound != nil else { return }
         for index in outbound.indices { outbound[index].video?.history.removeAll() }
         requestKeyFrames()
     }
@@ -180,7 +211,7 @@ extension PeerConnection {
     /// break the handshake. So this accepts it only from an address that an authentic check, or the answer to one of
     /// ours, has proven. An announced candidate is not enough, since addresses can be guessed.
     private mutating func receiveHandshake(
-        _ bytes: RawSpan, from source: TransportAddress, to base: TransportAddress, now: Instant
+        _ bytes: RawSpan, from source: TransportAddress, to base: BaseAddress, now: Instant
     ) -> Bool {
         guard ice.agent.isProven(source, at: base) else {
             counts.packetsRefused += 1

@@ -67,7 +67,7 @@ extension PeerConnection {
             return transmission(length, in: memory, on: way)
         }
         guard !state.isOver else { return pollGoodbye(into: memory, now: now) }
-        guard canSend else { return nil }
+        guard canSend, !path.isFull else { return nil }
         while let next = bandwidth.pacer.pop(now: now) {
             guard mayLeave(next, now: now) else {
                 counts.packetsUnsent += 1

@@ -240,7 +240,9 @@ package final class SimulatedCall {
                 bytes = message
             }
         }
-        var datagram = Datagram(source: transmission.source, destination: transmission.destination, bytes: bytes)
+        // The system chooses the port of a connection.
+        let source = end == .left && isOverTCP ? Self.senderAddress : transmission.source
+        var datagram = Datagram(source: source, destination: transmission.destination, bytes: bytes)
         switch end {
         case .right: datagram.source = viewerPublicAddress
         case .left:
@@ -257,7 +259,8 @@ package final class SimulatedCall {
         bytes.withUnsafeMutableBytes { datagram in
             switch delivery.end {
             case .left:
-                sender.handle(datagram, from: source, to: destination, over: isOverTCP ? .tcp : .udp, now: now)
+                let base = isOverTCP ? TransportAddress(ip: destination.ip, port: 0) : destination
+                sender.handle(datagram, from: source, to: base, over: isOverTCP ? .tcp : .udp, now: now)
             case .right: viewer.handle(datagram, from: source, to: destination, now: now)
             }
         }

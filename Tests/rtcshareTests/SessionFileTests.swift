@@ -136,6 +136,6 @@ struct SessionFileTests {
             createdAt: Date(), host: SharingSession.thisHost,
             session: StoredSession(attendee: attendee, identity: identity, addresses: [], offer: offer),
             sources: SourceSelection(audio: []), transportPolicy: "all",
-            resolvesHostNames: false, servers: [], relays: [])
+            resolvesHostNames: false, acceptsTCP: false, servers: [], relays: [])
     }
 }

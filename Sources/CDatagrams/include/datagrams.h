@@ -63,3 +63,17 @@ int readiness_wait(int readiness, uint64_t *tokens, unsigned count, int millisec
 /// Restricts all threads of this process, and those that they start, to `count` processors from `first` on. Returns 0
 /// on success.
 int processor_pin(unsigned first, unsigned count);
+
+/// The progress of a TCP connection.
+struct stream_progress {
+    /// The bytes that the peer has acknowledged so far.
+    uint64_t acknowledged;
+    /// The written bytes that have not been sent yet.
+    uint32_t unsent;
+    /// The smoothed and the minimum round-trip time, in microseconds.
+    uint32_t round_trip;
+    uint32_t minimum_round_trip;
+};
+
+/// Reads the progress of a TCP connection. Returns 0 on success.
+int stream_read_progress(int descriptor, struct stream_progress *progress);

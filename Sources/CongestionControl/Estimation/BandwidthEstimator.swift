@@ -81,6 +81,13 @@ package struct BandwidthEstimator: ~Copyable, Sendable {
     /// The rate at which packets arrive; nil if unknown.
     package var acknowledged: DataRate? { throughput.estimate }
 
+    /// The initial estimate within the bounds.
+    package var start: DataRate { min(max(configuration.start, bounds.minimum), bounds.maximum) }
+    /// The minimum target.
+    package var minimum: DataRate { bounds.minimum }
+    /// The maximum target.
+    package var maximum: DataRate { bounds.maximum }
+
     /// The time at which the last packet was sent; nil if there is none.
     package var lastSent: Instant? { outstanding.lastSent }
 
@@ -174,7 +181,7 @@ package struct BandwidthEstimator: ~Copyable, Sendable {
     /// Records that packets use another path from now on. This resets the estimator to the start rate and starts
     /// probes.
     package mutating func pathChanged(now: Instant) {
-        let start = min(max(configuration.start, bounds.minimum), bounds.maximum)
+        let start = start
         outstanding.forget()
         feedbackRoundTrip = nil
         lastFeedback = nil

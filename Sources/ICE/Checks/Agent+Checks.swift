@@ -69,10 +69,10 @@ extension Agent {
     }
 
     /// Returns the priority of a peer-reflexive candidate that the check may reveal (RFC 8445 §7.1.1).
-    private func peerReflexivePriority(of base: TransportAddress) -> UInt32 {
+    private func peerReflexivePriority(of base: BaseAddress) -> UInt32 {
         let base = locals.base(at: base)
         return Candidate.priority(
-            type: .peerReflexive, over: base?.transport ?? .udp, localPreference: base?.localPreference ?? 0)
+            type: .peerReflexive, over: base?.id.transport ?? .udp, localPreference: base?.localPreference ?? 0)
     }
 
     /// Sends a transaction's request and schedules the next transmission (RFC 8489 §6.2.1).
@@ -81,7 +81,7 @@ extension Agent {
         if case .relayBinding = transaction.purpose {
             queue(
                 Transmit(
-                    base: transaction.base, destination: transaction.destination, bytes: transaction.bytes,
+                    base: transaction.base.address, destination: transaction.destination, bytes: transaction.bytes,
                     isForRelay: true))
         } else {
             send(transaction.bytes, from: transaction.base, to: transaction.destination)

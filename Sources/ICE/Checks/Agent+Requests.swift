@@ -23,7 +23,7 @@ extension Agent {
             statistics.repeatedRequests += 1
             // The response was lost, or an attacker replays the request: only a request over the first path is
             // answered.
-            guard path == .init(source: source, base: base.address) else { return false }
+            guard path == .init(source: source, base: base.id) else { return false }
             respond(
                 to: message, .successResponse, attributes: [.xorMappedAddress(source)], key: own.key, from: source,
                 to: base)
@@ -37,15 +37,15 @@ extension Agent {
             to: message, .successResponse, attributes: [.xorMappedAddress(source)], key: own.key, from: source,
             to: base)
         let check = IncomingCheck(
-            source: source, base: base.address, remoteFragment: remoteFragment,
+            source: source, base: base.id, remoteFragment: remoteFragment,
             priority: message.priority ?? Candidate.priority(type: .peerReflexive, localPreference: 0),
             nominates: message.usesCandidate)
         switch addressee {
         case .current where remoteCredentials != nil: process(check, now: now)
         case .current, .offered: guard remember(check) else { return false }
-        case .retired: recordRetired(from: source, to: base.address, now: now)
+        case .retired: recordRetired(from: source, to: base.id, now: now)
         }
-        incoming.answered.note(message.transactionID, from: source, to: base.address)
+        incoming.answered.note(message.transactionID, from: source, to: base.id)
         return true
     }
 
@@ -60,7 +60,7 @@ extension Agent {
             .errorResponse, transactionID: message.transactionID,
             attributes: softwareAttributes + [.errorCode(error)])
         if let bytes = try? response.encoded(), bytes.count <= byteCount, incoming.refusals.take(now: now) {
-            send(bytes, from: base.address, to: source)
+            send(bytes, from: base.id, to: source)
         }
         return false
     }
@@ -128,10 +128,11 @@ extension Agent {
 
     /// Returns the candidate of a request's source, a new peer-reflexive one if it is unknown (RFC 8445 §7.3.1.3).
     private mutating func remoteCandidate(of check: IncomingCheck) -> Candidate? {
-        let transport = locals.transport(of: check.base)
-        if let index = remotes.index(of: check.source, over: transport) { return remotes.candidates[index] }
+        guard let base = locals.base(at: check.base) else { return nil }
+        let tcpType = base.tcpType?.opposite
+        if let index = remotes.index(of: check.source, tcpType) { return remotes.candidates[index] }
         guard makeRoomForRemote() else { return nil }
-        return remotes.addPeerReflexive(check.source, over: transport, priority: check.priority)
+        return remotes.addPeerReflexive(check.source, tcpType, priority: check.priority)
     }
 
     private mutating func refuse(
@@ -150,6 +151,6 @@ extension Agent {
         let response = STUNMessage(
             messageClass, transactionID: message.transactionID, attributes: softwareAttributes + attributes)
         guard let bytes = try? response.encoded(integrityKey: key) else { return }
-        send(bytes, from: base.address, to: source)
+        send(bytes, from: base.id, to: source)
     }
 }

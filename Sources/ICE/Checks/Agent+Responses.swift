@@ -13,14 +13,14 @@ extension Agent {
         }
         switch transaction.purpose {
         case .gather(let order):
-            guard source == transaction.destination, base.address == transaction.base else {
+            guard source == transaction.destination, base.id == transaction.base else {
                 statistics.unexpectedResponses += 1
                 return false
             }
             finishGather(order, transaction, with: message, now: now)
             return true
         case .relayBinding(let index):
-            guard source == transaction.destination, base.address == transaction.base else {
+            guard source == transaction.destination, base.id == transaction.base else {
                 statistics.unexpectedResponses += 1
                 return false
             }
@@ -56,7 +56,7 @@ extension Agent {
     ) {
         transactions[transaction.id] = nil
         checklist.pairs[index].statistics.responsesReceived += 1
-        guard source == transaction.destination, base.address == transaction.base else {
+        guard source == transaction.destination, base.id == transaction.base else {
             checklist.fail(index, as: .answeredFromElsewhere(source))
             return
         }
@@ -129,7 +129,7 @@ extension Agent {
 
     /// Returns our candidate as the peer sees it, a new peer-reflexive one if it is unknown (RFC 8445 §7.2.5.3.1).
     private mutating func localCandidate(
-        _ mapped: TransportAddress, base: TransportAddress, priority: UInt32
+        _ mapped: TransportAddress, base: BaseAddress, priority: UInt32
     ) -> Candidate? {
         if let known = locals.candidate(of: base, seenAs: mapped) { return known }
         guard locals.candidates.count < limits.localCandidates else {
@@ -137,9 +137,8 @@ extension Agent {
             return nil
         }
         let candidate = Candidate(
-            foundation: locals.foundation(type: .peerReflexive, base: base.ip, server: nil), priority: priority,
-            address: mapped, type: .peerReflexive, base: base,
-            transport: locals.transport(of: base))
+            foundation: locals.foundation(type: .peerReflexive, base: base.address.ip, server: nil), priority: priority,
+            address: mapped, type: .peerReflexive, base: base.address, tcpType: locals.base(at: base)?.tcpType)
         locals.add(candidate)
         return candidate
     }

@@ -68,11 +68,11 @@ extension Agent {
         let start = checklist.firstValid ?? .distantFuture
         let isBest = !checklist.pairs.contains { $0.isOpen && $0.priority > checklist.pairs[best].priority }
         let pair = checklist.pairs[best]
-        let isRelayed = pair.local.type == .relayed || pair.remote.type == .relayed
-        // A relay would carry the whole call, and future candidates can make a better pair.
+        // A relay or TCP would carry the whole call, and future candidates can make a better pair.
+        let isPoor = pair.local.type == .relayed || pair.remote.type == .relayed || pair.remote.tcpType != nil
         let areAllKnown = remotes.haveEnded && asked.limit == nil
-        if isBest, areAllKnown || !isRelayed { return start }
-        return start.advanced(by: isRelayed ? timing.relayedNominationSettle : timing.nominationSettle)
+        if isBest, areAllKnown || !isPoor { return start }
+        return start.advanced(by: isPoor ? timing.poorNominationSettle : timing.nominationSettle)
     }
 
     var nominationDeadline: Instant? {

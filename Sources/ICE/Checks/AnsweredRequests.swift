@@ -7,7 +7,7 @@ struct AnsweredRequests: Sendable {
     /// The source of a request and the base that received it.
     struct Path: Hashable, Sendable {
         let source: TransportAddress
-        let base: TransportAddress
+        let base: BaseAddress
     }
 
     private let limit: Int
@@ -28,7 +28,7 @@ struct AnsweredRequests: Sendable {
     var count: Int { paths.count }
 
     /// Stores a new request.
-    mutating func note(_ id: TransactionID, from source: TransportAddress, to base: TransportAddress) {
+    mutating func note(_ id: TransactionID, from source: TransportAddress, to base: BaseAddress) {
         guard paths.updateValue(Path(source: source, base: base), forKey: id) == nil else { return }
         guard order.count >= limit else { return order.append(id) }
         paths[order[oldest]] = nil

@@ -100,12 +100,12 @@ package struct PairStatistics: Hashable, Sendable, Encodable {
     package internal(set) var totalRoundTripTime: Duration = .zero
 }
 
-/// A pair on the checklist. Since candidates with the same base are checked once (RFC 8445 §6.1.2.4), the base and the
-/// remote address identify it. The local candidate is the base's until a response reveals the address that the peer
+/// A pair on the checklist. Since candidates with the same base are checked once (RFC 8445 §6.1.2.4), the base, with its
+/// transport protocol, and the remote address identify it. The local candidate is the base's until a response reveals the address that the peer
 /// saw.
 struct CandidatePair: Sendable {
     let id: Int
-    let base: TransportAddress
+    let base: BaseAddress
     /// The number of restarts before the pair.
     let generation: Int
     var local: Candidate
@@ -135,7 +135,7 @@ struct CandidatePair: Sendable {
 
     /// Whether the pair's remote candidate is the given one.
     func isOf(_ candidate: Candidate) -> Bool {
-        remote.address == candidate.address && remote.transport == candidate.transport
+        remote.address == candidate.address && remote.tcpType == candidate.tcpType
     }
 
     /// Whether the pair is or will be checked, and the system has not rejected a check or lost its stream.

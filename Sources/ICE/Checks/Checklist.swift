@@ -32,7 +32,7 @@ struct Checklist: Sendable {
         pairs.firstIndex { $0.id == id }
     }
 
-    func index(base: TransportAddress, remote: TransportAddress) -> Int? {
+    func index(base: BaseAddress, remote: TransportAddress) -> Int? {
         pairs.firstIndex { $0.generation == generation && $0.base == base && $0.remote.address == remote }
     }
 
@@ -55,7 +55,7 @@ struct Checklist: Sendable {
     /// Adds a pair, waiting or frozen (RFC 8445 §6.1.2.6, RFC 8838 §12). Returns its index.
     mutating func add(_ local: Candidate, _ remote: Candidate, priority: UInt64) -> Int {
         var pair = CandidatePair(
-            id: nextID, base: local.base, generation: generation, local: local, remote: remote, state: .frozen,
+            id: nextID, base: local.baseAddress, generation: generation, local: local, remote: remote, state: .frozen,
             priority: priority)
         nextID += 1
         let others = pairs.filter { $0.generation == generation && $0.foundation == pair.foundation }

@@ -3,7 +3,7 @@ internal import RTCShareWireFormat
 /// The content of the peer's authentic request.
 struct IncomingCheck: Sendable {
     let source: TransportAddress
-    let base: TransportAddress
+    let base: BaseAddress
     let remoteFragment: String
     let priority: UInt32
     let nominates: Bool
@@ -37,7 +37,7 @@ struct IncomingChecks: Sendable {
     }
 
     /// Whether a request of this path is stored.
-    func hasEarly(from source: TransportAddress, to base: TransportAddress) -> Bool {
+    func hasEarly(from source: TransportAddress, to base: BaseAddress) -> Bool {
         early.contains { $0.source == source && $0.base == base }
     }
 
@@ -51,8 +51,13 @@ struct IncomingChecks: Sendable {
         early = []
     }
 
+    /// Removes the requests of an ended connection.
+    mutating func forgetEarly(from source: TransportAddress, to base: BaseAddress) {
+        early.removeAll { $0.source == source && $0.base == base }
+    }
+
     /// Removes the requests that arrived at removed bases.
-    mutating func forgetEarly(to bases: [TransportAddress]) {
+    mutating func forgetEarly(to bases: [BaseAddress]) {
         early.removeAll { bases.contains($0.base) }
     }
 }

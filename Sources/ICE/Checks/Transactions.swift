@@ -21,7 +21,7 @@ struct Transaction: Sendable {
 
     let id: TransactionID
     let purpose: Purpose
-    let base: TransportAddress
+    let base: BaseAddress
     let destination: TransportAddress
     let bytes: [UInt8]
     /// Whether the request is retransmitted. Over a stream it is sent once (RFC 8489 §6.2.2), and once more if the
@@ -66,7 +66,7 @@ struct Transactions: Sendable {
 
     /// Records that the system rejected the latest transmission from a base to a destination. Returns the requests
     /// without any successful transmission. All stay on schedule, since a route can come back.
-    mutating func recordRefusal(from base: TransportAddress, to destination: TransportAddress) -> [Transaction] {
+    mutating func recordRefusal(from base: BaseAddress, to destination: TransportAddress) -> [Transaction] {
         for (id, transaction) in table where transaction.base == base && transaction.destination == destination {
             table[id]?.refusals = min(transaction.refusals + 1, transaction.transmissions)
         }
@@ -138,7 +138,7 @@ struct Transactions: Sendable {
     }
 
     /// Cancels the requests from removed bases.
-    mutating func remove(from bases: [TransportAddress]) {
+    mutating func remove(from bases: [BaseAddress]) {
         table = table.filter { !bases.contains($0.value.base) }
     }
 

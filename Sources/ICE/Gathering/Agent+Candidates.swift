@@ -6,7 +6,7 @@ extension Agent {
     /// `interfaceOrder` is the position of the interface in the system's order of preference. It ranks addresses of one
     /// type (RFC 8445 §5.1.2.2).
     package mutating func addLocalHost(_ base: TransportAddress, interfaceOrder: Int = 0, now: Instant) {
-        guard isActive, !locals.hasBase(at: base) else { return }
+        guard isActive, !locals.hasBase(at: BaseAddress(base)) else { return }
         guard max(locals.bases.count, locals.candidates.count) < limits.localCandidates else {
             statistics.overLimit += 1
             return
@@ -22,14 +22,14 @@ extension Agent {
         locals.add(candidate)
         emit(.candidateGathered(candidate))
         pairWithRemotes(candidate)
-        addStreams()
+        addActiveBases()
         advance(now: now)
     }
 
     /// Pairs the candidate of a new base. A base that was removed before can be checked again.
     mutating func pairWithRemotes(_ candidate: Candidate) {
         checklist.pairs.removeAll {
-            $0.base == candidate.base && $0.state == .failed && !$0.hasLostConsent && $0.id != checklist.selected
+            $0.base == candidate.baseAddress && $0.state == .failed && !$0.hasLostConsent && $0.id != checklist.selected
         }
         for remote in remotes.candidates where Self.isWorthChecking(candidate, remote) { addPair(candidate, remote) }
     }
@@ -70,9 +70,8 @@ extension Agent {
         foundation: String, component: Int, transport: String, priority: UInt32, address: TransportAddress,
         type: String, tcpType: String?
     ) -> RemoteCandidateOutcome {
-        let isStream = transport.lowercased() == "tcp" && tcpType == "passive"
-        guard isStream || transport.lowercased() == "udp" else { return .ignoredTransport }
-        let transport = isStream ? TransportProtocol.tcp : .udp
+        let tcpType: TCPType? = transport.lowercased() == "tcp" && tcpType == "passive" ? .passive : nil
+        guard tcpType == .passive || transport.lowercased() == "udp" else { return .ignoredTransport }
         guard component == 1 else { return .ignoredComponent }
         guard let type = CandidateType(rawValue: type) else { return .ignoredType }
         guard address.port != 0, !address.ip.isUnspecified, !address.ip.isMulticast, !address.ip.isV4Mapped else {
@@ -81,16 +80,13 @@ extension Agent {
         // The foundation is text from the peer, whose length is limited.
         let remote = Candidate(
             foundation: String(foundation.prefix(32)), priority: priority, address: address, type: type,
-            transport: transport)
-        if let index = remotes.index(of: address, over: transport) {
+            tcpType: tcpType)
+        if let index = remotes.index(of: address, tcpType) {
             // The candidate is known from a check, or was announced twice. The announced type and priority apply (RFC
             // 8838 §11.4).
             guard remotes.candidates[index].type == .peerReflexive else { return .known }
             remotes.replace(index, with: remote)
-            for index in checklist.pairs.indices
-            where checklist.pairs[index].remote.address == address
-                && checklist.pairs[index].remote.transport == transport
-            {
+            for index in checklist.pairs.indices where checklist.pairs[index].isOf(remote) {
                 checklist.pairs[index].remote = remote
             }
             updatePriorities()
@@ -98,9 +94,9 @@ extension Agent {
         }
         guard makeRoomForRemote() else { return .overLimit }
         remotes.add(remote)
-        if isStream { addStreams() }
+        if tcpType == .passive { addActiveBases() }
         for base in locals.bases {
-            guard let local = locals.candidate(of: base.address), Self.isWorthChecking(local, remote) else { continue }
+            guard let local = locals.candidate(of: base.id), Self.isWorthChecking(local, remote) else { continue }
             addPair(local, remote)
         }
         return .added
@@ -121,20 +117,21 @@ extension Agent {
         return true
     }
 
-    /// Whether a pair is worth checking. Transports, families and scopes (RFC 4007 §6) must agree: a loopback address
+    /// Whether a pair is worth checking. One side opens a TCP connection and the other accepts it (RFC 6544 §6.2).
+    /// Transports, families and scopes (RFC 4007 §6) must agree: a loopback address
     /// means its own machine, and a link-local one its own link. From any other address or through a relay, the check
     /// would reach another host, which the peer must not cause. Private addresses are paired with all, since routers
     /// map them.
     static func isWorthChecking(_ local: Candidate, _ remote: Candidate) -> Bool {
         let (from, to) = (local.base.ip, remote.address.ip)
-        return local.transport == remote.transport && from.isV4 == to.isV4 && from.isLoopback == to.isLoopback
+        return local.tcpType == remote.tcpType?.opposite && from.isV4 == to.isV4 && from.isLoopback == to.isLoopback
             && from.isLinkLocal == to.isLinkLocal
     }
 
     /// Adds a pair to the checklist, unless it exists. Returns its index, or nil if there is no room.
     @discardableResult
     mutating func addPair(_ local: Candidate, _ remote: Candidate) -> Int? {
-        if let index = checklist.index(base: local.base, remote: remote.address) { return index }
+        if let index = checklist.index(base: local.baseAddress, remote: remote.address) { return index }
         let priority = CandidatePair.priority(local: local.priority, remote: remote.priority, role: role)
         if checklist.pairs.count >= limits.pairs {
             statistics.overLimit += 1

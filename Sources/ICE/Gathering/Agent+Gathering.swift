@@ -111,7 +111,7 @@ extension Agent {
         let request = STUNMessage(.request, transactionID: id, attributes: softwareAttributes)
         guard let bytes = try? request.encoded() else { return }
         transactions[id] = Transaction(
-            id: id, purpose: .gather(order: order), base: asked.gathers[order].base,
+            id: id, purpose: .gather(order: order), base: BaseAddress(asked.gathers[order].base),
             destination: asked.gathers[order].server.address, bytes: bytes, firstTransmission: start,
             latestTransmission: start, limit: start, due: start, wait: timing.gatherRetransmission)
         start = start.advanced(by: timing.pace)
@@ -154,12 +154,12 @@ extension Agent {
         ErrorCode(code: error.code, reason: String(error.reason.printable.prefix(64)))
     }
 
-    /// Adds `address` as a server-reflexive candidate of every base, with the base's port (1:1 NAT). Call it after the
+    /// Adds `address` as a server-reflexive candidate of every socket and listener, with its port (1:1 NAT). Call it after the
     /// last ``addLocalHost(_:interfaceOrder:now:)``.
     package mutating func addPublicAddress(_ address: IPAddress, now: Instant) {
         guard isActive, configuration.iceTransportPolicy == .all else { return }
-        for base in locals.bases where base.route == .socket && base.address.ip.isV4 == address.isV4 {
-            guard !base.address.ip.isLoopback, !base.address.ip.isLinkLocal else { continue }
+        for base in locals.bases where base.address.ip.isV4 == address.isV4 {
+            guard base.route == .socket || base.route == .passive, !base.address.ip.isLoopback, !base.address.ip.isLinkLocal else { continue }
             addReflexive(TransportAddress(ip: address, port: base.address.port), of: base, server: nil)
         }
         advance(now: now)
@@ -171,17 +171,20 @@ extension Agent {
         _ mapped: TransportAddress, of base: Base, server: ICEServerAddress?, insteadOf former: TransportAddress? = nil
     ) {
         if let former, former != mapped, !asked.isSeen(base.address, as: former) {
-            locals.removeReflexive(former, of: base.address)
+            locals.removeReflexive(former, of: base.id)
         }
-        guard locals.candidate(of: base.address, seenAs: mapped) == nil else { return }
+        guard locals.candidate(of: base.id, seenAs: mapped) == nil else { return }
         guard locals.candidates.count < limits.localCandidates else {
             statistics.overLimit += 1
             return
         }
+        let preference = base.tcpType?.localPreference(of: .serverReflexive, base: base) ?? base.localPreference
         var candidate = Candidate(
-            foundation: locals.foundation(type: .serverReflexive, base: base.address.ip, server: server?.address.ip),
-            priority: Candidate.priority(type: .serverReflexive, localPreference: base.localPreference),
-            address: mapped, type: .serverReflexive, base: base.address)
+            foundation: locals.foundation(
+                type: .serverReflexive, base: base.address.ip, server: server?.address.ip, tcpType: base.tcpType),
+            priority: Candidate.priority(
+                type: .serverReflexive, over: base.id.transport, localPreference: preference),
+            address: mapped, type: .serverReflexive, base: base.address, tcpType: base.tcpType)
         candidate.url = server?.url
         locals.add(candidate)
         emit(.candidateGathered(candidate))

@@ -60,7 +60,7 @@ extension Agent {
         let id = TransactionID(using: &generator)
         guard let bytes = try? STUNMessage(.request, transactionID: id).encoded() else { return }
         transactions[id] = Transaction(
-            id: id, purpose: .relayBinding(index), base: asked.relays[index].base.address,
+            id: id, purpose: .relayBinding(index), base: asked.relays[index].base.id,
             destination: asked.relays[index].allocation.server, bytes: bytes, isRepeated: false,
             firstTransmission: now, latestTransmission: now, limit: now, due: now,
             wait: timing.bindingKeepalive / 2)
@@ -74,7 +74,7 @@ extension Agent {
         transactions[transaction.id] = nil
         guard message.messageClass == .successResponse, let mapped = message.mappedAddress,
             mapped != asked.relays[index].mapped,
-            asked.relays[index].isServer(transaction.destination, at: transaction.base, over: .udp)
+            asked.relays[index].isServer(transaction.destination, at: transaction.base.address, over: .udp)
         else { return }
         asked.relays[index].verify(now: now)
         drainRelay(index)
@@ -107,7 +107,7 @@ extension Agent {
         now: Instant
     ) {
         let relay = asked.relays[index]
-        guard !locals.hasBase(at: relayed), relayed.port != 0, !relayed.ip.isUnspecified,
+        guard !locals.hasBase(at: BaseAddress(relayed)), relayed.port != 0, !relayed.ip.isUnspecified,
             !relayed.ip.isMulticast, locals.candidates.count < limits.localCandidates
         else {
             // A server must not allocate an address that is another base of ours.
@@ -177,7 +177,7 @@ extension Agent {
     }
 
     /// Verifies that a relay still exists, since no packets arrive through it.
-    mutating func verifyRelay(of base: TransportAddress, now: Instant) {
+    mutating func verifyRelay(of base: BaseAddress, now: Instant) {
         guard case .relay(let index) = locals.base(at: base)?.route else { return }
         asked.relays[index].verify(now: now)
         drainRelay(index)
@@ -187,19 +187,19 @@ extension Agent {
         let relay = asked.relays[index]
         let relayed = asked.relays[index].end(error)
         emit(.serverFailed(ServerFailure(server: relay.server, base: relay.base.address, error: .relay(error))))
-        if let relayed { loseBases([relayed], as: .relayLost(error), now: now) }
+        if let relayed { loseBases([BaseAddress(relayed)], as: .relayLost(error), now: now) }
     }
 
     /// Creates permissions at a relay for every address that is checked from it (RFC 8445 §7.2.2).
     private mutating func permitRemotes(_ index: Int, now: Instant) {
         guard let relayed = asked.relays[index].relayed else { return }
-        for pair in checklist.pairs where pair.base == relayed && pair.state != .failed {
+        for pair in checklist.pairs where pair.base == BaseAddress(relayed) && pair.state != .failed {
             asked.relays[index].permit(pair.remote.address, selected: pair.id == checklist.selected, now: now)
         }
     }
 
     private mutating func refusedByRelay(_ index: Int, _ ip: IPAddress, _ error: ErrorCode?) {
-        let relayed = asked.relays[index].relayed
+        guard let relayed = asked.relays[index].relayed.map({ BaseAddress($0) }) else { return }
         for pair in checklist.pairs.indices
         where checklist.pairs[pair].base == relayed && checklist.pairs[pair].remote.address.ip == ip {
             checklist.fail(pair, as: .refusedByRelay(code: error?.code ?? 0, reason: error?.reason ?? ""))

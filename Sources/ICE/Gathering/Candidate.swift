@@ -28,6 +28,28 @@ package enum CandidateType: String, Hashable, Sendable, CaseIterable, Encodable 
     }
 }
 
+/// The direction in which the TCP connections of a candidate are opened (RFC 6544 §4.5). Browsers don't support the
+/// third one, simultaneous opens.
+package enum TCPType: String, Hashable, Sendable, Encodable {
+    /// The candidate's agent opens the connection.
+    case active
+    /// The candidate's agent accepts connections.
+    case passive
+
+    var opposite: TCPType { self == .active ? .passive : .active }
+
+    /// Returns the local preference of a candidate: the direction preference, and 13 bits of the base's (RFC 6544 §4.2).
+    func localPreference(of type: CandidateType, base: Agent.Base) -> UInt16 {
+        let direction: UInt16 =
+            switch (type, self) {
+            case (.host, .active): 6
+            case (.host, .passive), (_, .active): 4
+            case (_, .passive): 2
+            }
+        return direction << 13 | base.localPreference >> 3
+    }
+}
+
 /// A transport address at which an agent may be reachable, for the only component of a bundled, multiplexed session.
 package struct Candidate: Hashable, Sendable {
     /// An identifier that candidates of one type, base address and server share. Pairs of one foundation are unfrozen
@@ -42,8 +64,10 @@ package struct Candidate: Hashable, Sendable {
     /// The base. For our candidates, it is the address of the socket that sends and receives (RFC 8445 §5.1.1). For the
     /// peer's, whose base is unknown, it is the same as `address`.
     package var base: TransportAddress
-    /// The transport protocol: `udp`, or `tcp` for the ends of a TCP connection that we open (RFC 6544).
-    package var transport: TransportProtocol
+    /// The end of a TCP connection that the candidate is; nil for UDP.
+    package var tcpType: TCPType?
+    /// The transport protocol to the peer.
+    package var transport: TransportProtocol { tcpType == nil ? .udp : .tcp }
     /// The related address in the candidate's line (RFC 8839 §5.1): the base of a reflexive candidate, or the mapped
     /// address of a relayed one.
     package var relatedAddress: TransportAddress?
@@ -52,19 +76,22 @@ package struct Candidate: Hashable, Sendable {
     /// The URL of the server that provided the candidate, if it is known.
     package var url: String?
 
+    /// The base with its transport protocol.
+    package var baseAddress: BaseAddress { BaseAddress(base, over: transport) }
+
     /// Creates a candidate. `base` defaults to the address, `relatedAddress` to the base of a reflexive candidate.
     package init(
         foundation: String, priority: UInt32, address: TransportAddress, type: CandidateType,
-        base: TransportAddress? = nil, transport: TransportProtocol = .udp, relatedAddress: TransportAddress? = nil
+        base: TransportAddress? = nil, tcpType: TCPType? = nil, relatedAddress: TransportAddress? = nil
     ) {
         self.foundation = foundation
         self.priority = priority
         self.address = address
         self.type = type
         self.base = base ?? address
-        self.transport = transport
+        self.tcpType = tcpType
         self.relatedAddress =
-            relatedAddress ?? (type == .host || self.base == address || transport != .udp ? nil : self.base)
+            relatedAddress ?? (type == .host || self.base == address || tcpType == .active ? nil : self.base)
     }
 
     /// Returns the priority of a candidate of component 1 (RFC 8445 §5.1.2.1).
@@ -100,8 +127,7 @@ package enum RemoteCandidateOutcome: Hashable, Sendable {
     case added
     /// The candidate was known. Its type and priority are updated.
     case known
-    /// The candidate is neither UDP nor a passive TCP candidate (RFC 6544): an active one connects to us by itself, and
-    /// browsers don't support simultaneous opens (`so`) either.
+    /// The candidate is neither UDP nor a passive TCP candidate (RFC 6544): an active one connects to us by itself.
     case ignoredTransport
     /// The component is not 1, the only one of a multiplexed session.
     case ignoredComponent

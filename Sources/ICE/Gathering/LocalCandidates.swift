@@ -1,4 +1,19 @@
-internal import RTCShareWireFormat
+package import RTCShareWireFormat
+
+/// The address of a base with its transport protocol, which identify it together: a TCP listener can have the same port
+/// number as a UDP socket.
+package struct BaseAddress: Hashable, Sendable {
+    /// The address; its port is 0 if the system chooses one for each connection.
+    package let address: TransportAddress
+    /// The transport protocol to the peer: `udp` or `tcp`.
+    package let transport: TransportProtocol
+
+    /// Creates the address of a base.
+    package init(_ address: TransportAddress, over transport: TransportProtocol = .udp) {
+        self.address = address
+        self.transport = transport
+    }
+}
 
 extension Agent {
     /// A base: the address that a candidate sends from and receives at.
@@ -7,8 +22,10 @@ extension Agent {
         enum Route: Hashable, Sendable {
             /// A UDP socket at the base's address.
             case socket
-            /// A TCP connection for each peer, from the interface of this socket.
-            case stream(TransportAddress)
+            /// A TCP connection for each peer, which we open, from the interface of this socket.
+            case active(TransportAddress)
+            /// The TCP connections that peers open to the base's address.
+            case passive
             /// The relay of this index, which forwards datagrams from its address to the peer.
             case relay(Int)
         }
@@ -17,8 +34,15 @@ extension Agent {
         let localPreference: UInt16
         var route = Route.socket
 
-        /// The transport protocol to the peer.
-        var transport: TransportProtocol { if case .stream = route { .tcp } else { .udp } }
+        var id: BaseAddress { BaseAddress(address, over: tcpType == nil ? .udp : .tcp) }
+
+        var tcpType: TCPType? {
+            switch route {
+            case .active: .active
+            case .passive: .passive
+            case .socket, .relay: nil
+            }
+        }
 
         var isRelay: Bool { if case .relay = route { true } else { false } }
     }
@@ -37,17 +61,18 @@ struct LocalCandidates: Sendable {
         let base: IPAddress
         let server: IPAddress?
         let transport: TransportProtocol
+        let tcpType: TCPType?
     }
 
     /// The addresses of the sockets.
     var hosts: [TransportAddress] { bases.filter { $0.route == .socket }.map(\.address) }
 
-    func base(at address: TransportAddress) -> Agent.Base? {
-        bases.first { $0.address == address }
+    func base(at address: BaseAddress) -> Agent.Base? {
+        bases.first { $0.id == address }
     }
 
-    func hasBase(at address: TransportAddress) -> Bool {
-        bases.contains { $0.address == address }
+    func hasBase(at address: BaseAddress) -> Bool {
+        bases.contains { $0.id == address }
     }
 
     /// Returns a socket's base.
@@ -55,26 +80,14 @@ struct LocalCandidates: Sendable {
         bases.first { $0.address == address && $0.route == .socket }
     }
 
-    /// Returns the base of the TCP connections from a socket's interface.
-    func streamBase(of socket: TransportAddress) -> TransportAddress? {
-        bases.first { base in
-            if case .stream = base.route { base.address.ip == socket.ip } else { false }
-        }?.address
-    }
-
-    /// Returns the transport protocol to the peer from a base.
-    func transport(of base: TransportAddress) -> TransportProtocol {
-        self.base(at: base)?.transport ?? .udp
-    }
-
     /// Returns the host or relayed candidate of a base.
-    func candidate(of base: TransportAddress) -> Candidate? {
-        candidates.first { $0.base == base && ($0.type == .host || $0.type == .relayed) }
+    func candidate(of base: BaseAddress) -> Candidate? {
+        candidates.first { $0.baseAddress == base && ($0.type == .host || $0.type == .relayed) }
     }
 
     /// Returns the candidate of a base with this address.
-    func candidate(of base: TransportAddress, seenAs address: TransportAddress) -> Candidate? {
-        candidates.first { $0.address == address && $0.base == base }
+    func candidate(of base: BaseAddress, seenAs address: TransportAddress) -> Candidate? {
+        candidates.first { $0.address == address && $0.baseAddress == base }
     }
 
     mutating func add(_ base: Agent.Base) {
@@ -86,14 +99,14 @@ struct LocalCandidates: Sendable {
     }
 
     /// Removes bases with their candidates.
-    mutating func remove(_ gone: [TransportAddress]) {
-        bases.removeAll { gone.contains($0.address) }
-        candidates.removeAll { gone.contains($0.base) }
+    mutating func remove(_ gone: [BaseAddress]) {
+        bases.removeAll { gone.contains($0.id) }
+        candidates.removeAll { gone.contains($0.baseAddress) }
     }
 
     /// Removes a former mapped address of a base.
-    mutating func removeReflexive(_ address: TransportAddress, of base: TransportAddress) {
-        candidates.removeAll { $0.type == .serverReflexive && $0.address == address && $0.base == base }
+    mutating func removeReflexive(_ address: TransportAddress, of base: BaseAddress) {
+        candidates.removeAll { $0.type == .serverReflexive && $0.address == address && $0.baseAddress == base }
     }
 
     /// Removes the peer-reflexive candidates.
@@ -103,9 +116,10 @@ struct LocalCandidates: Sendable {
 
     /// Returns the foundation of a candidate, which candidates with equal arguments share.
     mutating func foundation(
-        type: CandidateType, base: IPAddress, server: IPAddress?, transport: TransportProtocol = .udp
+        type: CandidateType, base: IPAddress, server: IPAddress?, transport: TransportProtocol = .udp,
+        tcpType: TCPType? = nil
     ) -> String {
-        let key = FoundationKey(type: type, base: base, server: server, transport: transport)
+        let key = FoundationKey(type: type, base: base, server: server, transport: transport, tcpType: tcpType)
         let number = foundations[key] ?? foundations.count + 1
         foundations[key] = number
         return String(number)

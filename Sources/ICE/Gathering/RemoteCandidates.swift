@@ -7,8 +7,8 @@ struct RemoteCandidates: Sendable {
     private(set) var haveEnded = false
     private var reflexiveCount = 0
 
-    func index(of address: TransportAddress, over transport: TransportProtocol) -> Int? {
-        candidates.firstIndex { $0.address == address && $0.transport == transport }
+    func index(of address: TransportAddress, _ tcpType: TCPType?) -> Int? {
+        candidates.firstIndex { $0.address == address && $0.tcpType == tcpType }
     }
 
     mutating func add(_ candidate: Candidate) {
@@ -17,12 +17,12 @@ struct RemoteCandidates: Sendable {
 
     /// Adds a candidate that a check revealed (RFC 8445 §7.3.1.3).
     mutating func addPeerReflexive(
-        _ address: TransportAddress, over transport: TransportProtocol, priority: UInt32
+        _ address: TransportAddress, _ tcpType: TCPType?, priority: UInt32
     ) -> Candidate {
         reflexiveCount += 1
         let candidate = Candidate(
             foundation: "prflx\(reflexiveCount)", priority: priority, address: address, type: .peerReflexive,
-            transport: transport)
+            tcpType: tcpType)
         candidates.append(candidate)
         return candidate
     }

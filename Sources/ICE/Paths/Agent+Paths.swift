@@ -5,14 +5,14 @@ package import RTCShareWireFormat
 package enum Unwrapped: Hashable, Sendable {
     /// A message from a peer or a STUN server to a base: STUN for ``Agent/handle(message:from:to:now:)``, or
     /// application data. `payload` is its range in the received bytes.
-    case message(from: TransportAddress, to: TransportAddress, payload: Range<Int>)
+    case message(from: TransportAddress, to: BaseAddress, payload: Range<Int>)
     /// A TURN server's own message, which the agent has processed, or a message that this route does not allow.
     case consumed
 }
 
 extension Agent {
-    /// Unwraps bytes that arrived at the socket `local`, or over a stream from its interface, into a message from a
-    /// remote address to one of our bases. Only bytes from a server of ours, over its transport, count as a relay's.
+    /// Unwraps bytes that arrived at the socket `local`, or over a stream from there, into a message from a remote
+    /// address to one of our bases. Only bytes from a server of ours, over its transport, count as a relay's.
     package mutating func unwrap(
         _ bytes: RawSpan, from source: TransportAddress, to local: TransportAddress,
         over transport: TransportProtocol = .udp, now: Instant
@@ -26,10 +26,12 @@ extension Agent {
         case .udp:
             // Servers send to sockets that the peer must not see.
             guard configuration.iceTransportPolicy == .all else { break }
-            return .message(from: source, to: local, payload: 0..<bytes.byteCount)
+            return .message(from: source, to: BaseAddress(local), payload: 0..<bytes.byteCount)
         case .tcp:
-            guard let base = locals.streamBase(of: local), isStreamPeer(source) else { break }
-            return .message(from: source, to: base, payload: 0..<bytes.byteCount)
+            guard let base = locals.base(at: BaseAddress(local, over: .tcp)),
+                base.tcpType == .passive || isStreamPeer(source)
+            else { break }
+            return .message(from: source, to: base.id, payload: 0..<bytes.byteCount)
         case .tls: break
         }
         statistics.ignoredMessages += 1
@@ -55,13 +57,16 @@ extension Agent {
             return .consumed
         }
         guard let relayed = asked.relays[index].relayed else { return .consumed }
-        return .message(from: data.peer, to: relayed, payload: data.payload)
+        return .message(from: data.peer, to: BaseAddress(relayed), payload: data.payload)
     }
 
-    /// Returns the framing of a stream to `destination`; nil if no stream of this agent goes there.
-    package func framing(of destination: TransportAddress, over transport: TransportProtocol) -> StreamFraming? {
+    /// Returns the framing of a stream from `base` to `destination`; nil if this agent opens none.
+    package func framing(
+        of destination: TransportAddress, from base: TransportAddress, over transport: TransportProtocol
+    ) -> StreamFraming? {
         if server(at: destination, over: transport) != nil { return .turn }
-        return transport == .tcp && isStreamPeer(destination) ? .lengthPrefixed : nil
+        guard transport == .tcp, locals.base(at: BaseAddress(base, over: .tcp))?.tcpType == .active else { return nil }
+        return isStreamPeer(destination) ? .lengthPrefixed : nil
     }
 
     /// Returns the TURN server of a stream, as passed to ``gather(servers:now:)``. After a redirect its address
@@ -80,6 +85,12 @@ extension Agent {
         return path
     }
 
+    /// The route of media if it is a stream; nil for datagrams, and without a selected pair.
+    package var mediaStream: MediaPath? {
+        guard let path, path.transport.isStream else { return nil }
+        return path
+    }
+
     /// Updates the route for the selected pair and its relay's channel.
     mutating func updatePath() {
         guard let index = checklist.selectedIndex,
@@ -92,9 +103,9 @@ extension Agent {
         switch base.route {
         case .socket:
             path = MediaPath(base: base.address, destination: remote, transport: .udp, envelope: .none)
-        case .stream(let socket):
+        case .active, .passive:
             path = MediaPath(
-                base: socket, destination: remote, transport: .tcp, envelope: Envelope(form: .length))
+                base: base.address, destination: remote, transport: .tcp, envelope: Envelope(form: .length))
         case .relay(let index):
             path = asked.relays[index].mediaPath(to: remote)
         }

@@ -87,7 +87,7 @@ package struct Envelope: Hashable, Sendable {
 
 /// The destination and the envelope of a packet to the peer.
 package struct MediaPath: Hashable, Sendable {
-    /// The base of the socket, even if the transport is a stream.
+    /// The address to send from; see ``Transmit/base``.
     package let base: TransportAddress
     /// The address of the peer, or of the TURN server.
     package let destination: TransportAddress

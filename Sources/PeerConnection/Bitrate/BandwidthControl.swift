@@ -6,6 +6,8 @@ internal import RTCShareWireFormat
 struct BandwidthControl: ~Copyable {
     /// The estimator of the path's bandwidth.
     var estimator: BandwidthEstimator
+    /// The estimator of a TCP connection to the peer, which applies instead; nil for other paths.
+    private(set) var stream: StreamBandwidth?
     /// The queue of packets to send.
     var pacer: Pacer<PacedPacket>
     var allocation = BitrateAllocation()
@@ -39,13 +41,26 @@ struct BandwidthControl: ~Copyable {
     mutating func setMaximum(_ maximum: DataRate, now: Instant) {
         let minimum = BandwidthEstimator.Configuration().minimum
         estimator.setBounds(minimum: min(minimum, maximum), maximum: maximum, now: now)
+        stream?.setBounds(minimum: min(minimum, maximum), maximum: maximum)
         allocation.isDue = true
+    }
+
+    /// The bitrate that media and retransmissions together can use.
+    var target: DataRate { stream?.target ?? estimator.target }
+
+    /// The rate at which a large frame is sent. TCP sends as fast as it can, which is all that the path carries.
+    var pacingRate: DataRate { stream.map { $0.target * BandwidthEstimator.pacingFactor } ?? estimator.pacingRate }
+
+    /// The reason why the target is not higher.
+    var limitation: BandwidthEstimator.Limitation {
+        guard let stream else { return estimator.limitation }
+        return stream.target >= estimator.maximum ? .maximum : .delay
     }
 
     /// The bitrate for encoders and their headers: the target minus retransmissions, but at least half of the target.
     /// During a burst of loss, retransmissions must not use the rate of new frames.
     var mediaRate: DataRate {
-        let target = estimator.target.bitsPerSecond
+        let target = target.bitsPerSecond
         return .bitsPerSecond(target - min(retransmissionRate.bitsPerSecond, target / 2))
     }
 
@@ -80,12 +95,25 @@ struct BandwidthControl: ~Copyable {
         estimator.packetSent(number: number, size: size, cluster: pacer.cluster, now: now)
     }
 
-    /// Resets the state for another path.
-    mutating func pathChanged(now: Instant) {
+    /// Resets the state for another path, which may be a TCP connection to the peer.
+    mutating func pathChanged(isStream: Bool, now: Instant) {
         sentPackets.forget()
         unansweredSince = nil
         estimator.pathChanged(now: now)
+        stream =
+            isStream
+            ? StreamBandwidth(start: estimator.start, minimum: estimator.minimum, maximum: estimator.maximum) : nil
+        pacer.setQueueTime(isStream ? Self.streamQueueTime : nil)
+        allocation.isDue = true
     }
+
+    /// Handles a report of the TCP connection to the peer.
+    mutating func receive(_ progress: StreamProgress, now: Instant) {
+        stream?.receive(progress, now: now)
+    }
+
+    /// The maximum time that packets wait for a TCP connection. It retransmits by itself, which delays everything.
+    private static let streamQueueTime = Duration.milliseconds(200)
 
     /// Whether feedback for sent packets is so late that the peer has missed some of them. The loss of a single packet
     /// before a pause looks the same.
@@ -139,12 +167,13 @@ struct BandwidthControl: ~Copyable {
     /// Passes the estimator's probes and rates to the pacer. Returns whether the rates have changed. Without
     /// transport-wide numbers, probes and padding would have no effect.
     mutating func pace(isNumbering: Bool, now: Instant) -> Bool {
+        // The peer receives everything that TCP has accepted, in order: padding would only delay it.
+        let mayProbe = isNumbering && stream == nil
         while let cluster = estimator.pollProbe() {
-            if isNumbering { pacer.enqueue(cluster, now: now) }
+            if mayProbe { pacer.enqueue(cluster, now: now) }
         }
-        let target = estimator.target
-        let pacing = estimator.pacingRate
-        let padding = isNumbering ? estimator.paddingRate : .zero
+        let (target, pacing) = (target, pacingRate)
+        let padding = mayProbe ? estimator.paddingRate : .zero
         if let paced, paced == (target, pacing, padding) { return false }
         paced = (target, pacing, padding)
         pacer.setRates(target: target, pacing: pacing, padding: padding, now: now)

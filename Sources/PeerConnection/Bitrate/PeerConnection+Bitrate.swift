@@ -82,7 +82,7 @@ extension PeerConnection {
                 isQueueFull: outbound[index].video != nil && isQueueFull,
                 roundTripTime: roundTripTime,
                 fractionLost: outbound[index].stream?.reports.newest?.fractionLost ?? 0,
-                pacingRate: bandwidth.estimator.pacingRate)
+                pacingRate: bandwidth.pacingRate)
             switch outbound[index].target.take(target, now: now) {
             case .reported: events.append(.targetBitrateChanged(target, media: index))
             case .kept(let due?): bandwidth.allocation.postpone(until: due)

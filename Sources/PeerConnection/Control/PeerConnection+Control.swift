@@ -30,6 +30,8 @@ extension PeerConnection {
             take(report.reportBlocks, now: now)
         case .genericNACK(let nack):
             guard let index = senderIndex(of: nack.media) else { return counts.packetsUnknown += 1 }
+            // TCP delivers everything that it has accepted: what is missing was sent before, and a key frame replaces it.
+            guard !path.isStream else { return }
             // Feedback includes a queue that has just grown, but the smoothed time does not.
             let trip = roundTripTime ?? .zero
             outbound[index].video?.retransmit(

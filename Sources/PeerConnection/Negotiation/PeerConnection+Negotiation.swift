@@ -11,6 +11,12 @@ extension PeerConnection {
         advance(now: now)
     }
 
+    /// Adds the address of a listener, to which peers open TCP connections (RFC 6544).
+    package mutating func addListener(_ address: TransportAddress, now: Instant) {
+        ice.agent.addListener(address, now: now)
+        advance(now: now)
+    }
+
     /// The addresses of bound sockets.
     package var localAddresses: [TransportAddress] { ice.agent.hosts }
 
@@ -242,9 +248,9 @@ extension CandidateAttribute {
             port: candidate.address.port, kind: Kind(candidate.type.rawValue),
             relatedHost: candidate.relatedAddress.map { .address($0.ip) },
             relatedPort: candidate.relatedAddress?.port)
-        if candidate.transport == .tcp {
+        if let type = candidate.tcpType {
             transport = "tcp"
-            tcpType = "active"
+            tcpType = type.rawValue
         }
     }
 }

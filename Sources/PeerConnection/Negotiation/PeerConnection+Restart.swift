@@ -41,6 +41,13 @@ extension PeerConnection {
         advance(now: now)
     }
 
+    /// Removes the address of a closed listener, with the connections of its peers.
+    package mutating func removeListener(_ address: TransportAddress, now: Instant) {
+        guard !state.isOver else { return }
+        ice.agent.removeListener(address, now: now)
+        advance(now: now)
+    }
+
     /// Whether frames can be sent, now or after a short interruption.
     var takesFrames: Bool {
         state == .connected || (state == .disconnected && path.isThere)

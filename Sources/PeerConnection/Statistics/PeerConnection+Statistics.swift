@@ -14,7 +14,7 @@ extension PeerConnection {
             // The bandwidth is known only for the pair in use.
             let isUsed = path.pair?.id == pair.id && transport.outbound != nil
             report.candidatePairs.append(
-                CandidatePairStats(pair, availableBitrate: isUsed ? bandwidth.estimator.target : nil))
+                CandidatePairStats(pair, availableBitrate: isUsed ? bandwidth.target : nil))
             report.localCandidates.insert(CandidateStats(pair.local, isLocal: true))
             report.remoteCandidates.insert(CandidateStats(pair.remote, isLocal: false))
         }
@@ -39,7 +39,7 @@ extension PeerConnection {
             dtlsState: transport.dtls?.statisticsState ?? "new", dtlsRole: transport.dtls?.role.rawValue ?? "unknown",
             dtlsCipher: transport.dtls?.cipherSuite, tlsVersion: transport.dtls?.version,
             srtpCipher: transport.dtls?.profile.map { "\($0)" }, packetsDiscarded: bandwidth.pacer.packetsDiscarded,
-            bitrateLimitation: bandwidth.estimator.limitation.rawValue,
+            bitrateLimitation: bandwidth.limitation.rawValue,
             probePacketsSent: bandwidth.pacer.probePackets, probesAbandoned: bandwidth.pacer.probesAbandoned,
             packetSendQueueDuration: bandwidth.pacer.queueDuration)
     }

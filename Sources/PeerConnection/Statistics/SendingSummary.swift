@@ -16,15 +16,30 @@ package struct SendingSummary: Sendable {
     /// The peer's latest report on the first video.
     package internal(set) var roundTripTime: Duration?
     package internal(set) var fractionLost: Double?
-    /// Whether packets are sent through a TURN server; nil if no candidate pair is selected.
-    package internal(set) var isRelayed: Bool?
+    /// The kind of route; nil if no candidate pair is selected.
+    package internal(set) var route: Route?
+
+    /// A kind of route.
+    package enum Route: String, Codable, Sendable {
+        /// The route leads from this machine to the peer or its router.
+        case direct
+        /// The same, as a TCP connection.
+        case tcp
+        /// The route leads through a TURN server.
+        case relayed
+
+        init(_ pair: SelectedPair) {
+            let isRelayed = pair.local.type == .relayed || pair.remote.type == .relayed
+            self = isRelayed ? .relayed : pair.remote.tcpType == nil ? .direct : .tcp
+        }
+    }
 }
 
 extension PeerConnection {
     /// Returns the counts of sent media.
     package func sendingSummary(now: Instant) -> SendingSummary {
         var summary = SendingSummary(time: now)
-        summary.isRelayed = path.pair.map { $0.local.type == .relayed || $0.remote.type == .relayed }
+        summary.route = path.pair.map(SendingSummary.Route.init)
         for media in outbound {
             guard let stream = media.stream else { continue }
             let newest = stream.reports.newest

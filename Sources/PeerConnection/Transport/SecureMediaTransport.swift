@@ -1,3 +1,4 @@
+internal import RTCShareICE
 package import RTCShareSecureTransport
 internal import RTCShareWireFormat
 
@@ -20,7 +21,7 @@ struct SecureMediaTransport {
     struct EarlyDatagram {
         let bytes: [UInt8]
         let source: TransportAddress
-        let base: TransportAddress
+        let base: BaseAddress
     }
 
     /// The maximum number of stored datagrams from a handshake that starts before the peer's description.

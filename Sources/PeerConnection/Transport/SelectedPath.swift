@@ -7,6 +7,10 @@ struct SelectedPath {
     private(set) var pair: SelectedPair?
     /// Whether there is a ``pair``, cached because every packet needs it and a comparison would copy the pair.
     private(set) var isThere = false
+    /// Whether the pair is a TCP connection to the peer.
+    private(set) var isStream = false
+    /// Whether the stream to the peer or to a relay has no room.
+    var isFull = false
     /// The number of times that another pair was selected.
     private(set) var changes: UInt64 = 0
     /// The number of bytes around an SRTP packet on the wire of the latest route.
@@ -20,12 +24,14 @@ struct SelectedPath {
         defer { (pair, isThere) = (selected, true) }
         guard pair?.id != selected.id else { return false }
         changes += 1
+        isStream = selected.remote.tcpType != nil
+        isFull = false
         return true
     }
 
     /// Removes the pair, since there is none left to send on.
     mutating func lose() {
-        (pair, isThere) = (nil, false)
+        (pair, isThere, isFull) = (nil, false, false)
     }
 
     /// Records the envelope of packets: a relay's channel has less overhead than the Send indications before it.

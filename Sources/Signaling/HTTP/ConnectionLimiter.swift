@@ -32,13 +32,31 @@ final class ConnectionLimiter: Sendable {
         }
         spared?.close(promise: nil)
         guard isLetIn else { return false }
+        leaveWithClose(channel)
+        return true
+    }
+
+    private func leaveWithClose(_ channel: any Channel) {
+        let id = ObjectIdentifier(channel)
         channel.closeFuture.whenComplete { _ in
             self.state.withLock { state in
                 state.roster.leave(id)
                 state.channels[id] = nil
             }
         }
-        return true
+    }
+
+    /// Counts a connection under its new channel. One that was to be closed meanwhile is closed.
+    func replace(_ former: any Channel, by new: any Channel) {
+        let (old, id) = (ObjectIdentifier(former), ObjectIdentifier(new))
+        let isCounted = state.withLock { state in
+            guard !state.isClosed, state.roster.rename(old, to: id) else { return false }
+            state.channels[old] = nil
+            state.channels[id] = new
+            return true
+        }
+        guard isCounted else { return new.close(promise: nil) }
+        leaveWithClose(new)
     }
 
     /// Updates the record of a connection.

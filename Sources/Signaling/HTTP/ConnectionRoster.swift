@@ -63,6 +63,19 @@ struct ConnectionRoster<ID: Hashable & Sendable>: Sendable {
 
     mutating func leave(_ id: ID) { entries[id] = nil }
 
+    /// Changes the identifier of a connection. Returns false if there is no such connection.
+    mutating func rename(_ id: ID, to new: ID) -> Bool {
+        guard let entry = entries.removeValue(forKey: id) else { return false }
+        entries[new] = entry
+        return true
+    }
+
+    /// Records that a connection carries an invited client's media, and must not be closed.
+    mutating func setMedia(_ id: ID) {
+        setInvited(id)
+        beginAnswer(id)
+    }
+
     /// Records that a whole request has arrived.
     mutating func beginAnswer(_ id: ID) { entries[id]?.isAnswering = true }
 

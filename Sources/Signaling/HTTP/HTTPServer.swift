@@ -42,9 +42,11 @@ package struct HTTPServer: Sendable {
     let port: UInt16
 
     /// Listens at the first free port of `ports` on each address, without addresses on all of this machine. `zone` is
-    /// the interface of IPv6 addresses that don't have one (RFC 4007 §11).
+    /// the interface of IPv6 addresses that don't have one (RFC 4007 §11). Connections that begin with ICE are passed to
+    /// `mediaPort`, if there is one.
     static func start(
-        addresses: [IPAddress], zone: String? = nil, ports: [UInt16], tls: TLSContext?, limits: Limits = Limits(),
+        addresses: [IPAddress], zone: String? = nil, ports: [UInt16], tls: TLSContext?, mediaPort: SharedPort? = nil,
+        limits: Limits = Limits(),
         eventLoopGroup: MultiThreadedEventLoopGroup = .singleton, logger: Logger, respond: @escaping Respond
     ) async throws -> HTTPServer {
         var limits = limits
@@ -55,7 +57,9 @@ package struct HTTPServer: Sendable {
             do {
                 return try await HTTPServer(addresses, zone: zone, port: port, on: eventLoopGroup, limiter: limiter) {
                     [limits] channel in
-                    Self.prepare(channel, limiter: limiter, tls: tls, limits: limits, logger: logger, respond: respond)
+                    Self.prepare(
+                        channel, limiter: limiter, tls: tls, mediaPort: mediaPort, limits: limits, logger: logger,
+                        respond: respond)
                 }
             } catch let error as IOError where error.errnoCode == EADDRINUSE {
                 failure = error
@@ -179,12 +183,18 @@ package struct HTTPServer: Sendable {
     }
 
     private static func prepare(
-        _ channel: any Channel, limiter: ConnectionLimiter, tls: TLSContext?, limits: Limits, logger: Logger,
-        respond: @escaping Respond
+        _ channel: any Channel, limiter: ConnectionLimiter, tls: TLSContext?, mediaPort: SharedPort? = nil,
+        limits: Limits, logger: Logger, respond: @escaping Respond
     ) -> EventLoopFuture<Void> {
         channel.eventLoop.makeCompletedFuture {
             guard limiter.admit(channel) else { throw ConnectionLimiter.Full() }
             let pipeline = channel.pipeline.syncOperations
+            if let mediaPort {
+                let observer = IncomingStreamObserver(
+                    didMove: { limiter.replace(channel, by: $0) },
+                    isProven: { limiter.update($0) { $0.setMedia($1) } })
+                try pipeline.addHandler(IncomingStreamHandler(port: mediaPort, observer: observer))
+            }
             if let tls {
                 try pipeline.addHandlers(PlainRequestHandler(), TLSHandler(try TLSConnection(serving: tls)))
             }

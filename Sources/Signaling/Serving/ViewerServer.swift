@@ -60,6 +60,11 @@ public import RTCShareWireFormat
         /// The log of the server.
         public var logger = Logger(label: "rtcshare.serve")
 
+        /// The port whose connections accept TCP at the server's port; nil if none do. A proxy understands only HTTP.
+        fileprivate var streamPort: SharedPort? {
+            connection.acceptsTCP && !isBehindProxy ? connection.sharedPort : nil
+        }
+
         /// Creates a configuration with port 8080 on all addresses and a new token.
         public init() { token = AccessToken() }
     }
@@ -137,7 +142,7 @@ public import RTCShareWireFormat
         server = try await HTTPServer.start(
             addresses: configuration.addresses, zone: configuration.zone,
             ports: (0...others).map { first + UInt16($0) },
-            tls: try await Self.context(of: configuration.tls), limits: limits,
+            tls: try await Self.context(of: configuration.tls), mediaPort: configuration.streamPort, limits: limits,
             eventLoopGroup: configuration.eventLoopGroup,
             logger: logger
         ) { request in
@@ -146,6 +151,7 @@ public import RTCShareWireFormat
                 .response
         }
         port = server.port
+        await configuration.streamPort?.setListener(port: port, addresses: configuration.addresses)
         reference.server = self
         room.add(observer: self)
     }

@@ -37,10 +37,13 @@ extension Connection {
         guard !isClosed else { return }
         switch change {
         case .added(let local):
-            peer.addLocalAddress(local, now: MonotonicClock.now)
+            addSharedAddress(local)
             didTakeUp(local.ip)
         case .removed(let local):
             sockets.remove(local)
+            if let listener = sockets.listener(at: local.ip) {
+                peer.removeListener(listener, now: MonotonicClock.now)
+            }
             peer.removeLocalAddress(local, now: MonotonicClock.now)
         }
         drain()

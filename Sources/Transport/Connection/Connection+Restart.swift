@@ -50,6 +50,7 @@ extension Connection {
             return known
         }
         peer.addLocalAddress(local, now: MonotonicClock.now)
+        try await listen(at: local)
         drain()
         return local
     }
@@ -59,6 +60,9 @@ extension Connection {
     /// there is none.
     package func removeLocalAddress(_ address: IPAddress) {
         for local in peer.localAddresses where local.ip == address {
+            if let listener = sockets.listener(at: address) {
+                peer.removeListener(listener, now: MonotonicClock.now)
+            }
             sockets.remove(local)
             peer.removeLocalAddress(local, now: MonotonicClock.now)
         }

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Logging
 internal import NIOCore
 internal import RTCShareICE
@@ -26,7 +27,11 @@ extension Connection {
             },
             setting: { [weak self] endpoint in
                 self?.assumeIsolated { $0.setting(for: endpoint) }
-            })
+            },
+            isProven: { [weak self] endpoint in
+                self?.assumeIsolated { $0.peer.isProven(endpoint.destination, atListener: endpoint.base) } ?? false
+            },
+            writable: { [weak self] in self?.assumeIsolated { $0.drain() } })
     }
 
     func joinSharedPort(_ port: SharedPort) {
@@ -35,8 +40,32 @@ extension Connection {
                 receive: { [weak self] bytes, source, local in
                     self?.assumeIsolated { $0.receive(&bytes, from: source, to: local, over: .udp) }
                 },
+                take: { [weak self] stream in
+                    guard let self else { return stream.close() }
+                    self.assumeIsolated { $0.sockets.take(stream) }
+                },
                 change: { [weak self] change in self?.assumeIsolated { $0.sharedPortDid(change) } }))
-        for address in localAddresses { peer.addLocalAddress(address, now: MonotonicClock.now) }
+        for address in localAddresses { addSharedAddress(address) }
+    }
+
+    /// Adds an address of a shared port, with its listener if there is one.
+    func addSharedAddress(_ address: TransportAddress) {
+        peer.addLocalAddress(address, now: MonotonicClock.now)
+        guard configuration.acceptsTCP, let listener = sockets.listener(at: address.ip) else { return }
+        peer.addListener(listener, now: MonotonicClock.now)
+    }
+
+    /// Accepts TCP connections at the address of a socket, if the configuration allows them. With a port of the system's
+    /// choice, another program can have the same one for TCP. Then this address accepts none.
+    func listen(at local: TransportAddress) async throws {
+        guard configuration.acceptsTCP, configuration.iceTransportPolicy == .all else { return }
+        do {
+            try await sockets.listen(at: local)
+        } catch let error as IOError {
+            if error.errnoCode == EADDRINUSE, configuration.port != 0 { throw ConnectionError.portTaken(local, .tcp) }
+            return logger.info("no TCP at \(local): \(SocketFailure.reason(of: error))")
+        }
+        peer.addListener(local, now: MonotonicClock.now)
     }
 
     /// Routes checks with the current user name fragments to this connection, if the port is shared.
@@ -62,7 +91,8 @@ extension Connection {
 
     /// Returns the parameters of a stream to a server or a peer.
     private func setting(for endpoint: DedicatedSocket.Endpoint) -> DedicatedSocket.Setting? {
-        guard let framing = peer.framing(of: endpoint.destination, over: endpoint.transport) else { return nil }
+        guard let framing = peer.framing(
+            of: endpoint.destination, from: endpoint.base, over: endpoint.transport) else { return nil }
         servers.streamDidBegin(endpoint)
         var setting = DedicatedSocket.Setting(framing: framing, trustRoots: configuration.trustRoots)
         if endpoint.transport == .tls,

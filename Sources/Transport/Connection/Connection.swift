@@ -77,6 +77,9 @@ public actor Connection {
         }
         /// A port that is shared with other connections, which then determines the addresses and the port.
         public var sharedPort: SharedPort?
+        /// Whether peers can open TCP connections to this side (RFC 6544), for networks that drop UDP. A connection with
+        /// a ``sharedPort`` accepts them where that port's owner listens.
+        public var acceptsTCP = false
         /// Whether addresses that the machine gets later are used too, if ``addresses`` is empty.
         public var followsInterfaces = true
         /// The event loops, one of which the connection uses; nil for SwiftNIO's event loops of the whole process. They
@@ -209,7 +212,9 @@ public actor Connection {
         do {
             for endpoint in endpoints {
                 do {
-                    peer.addLocalAddress(try await sockets.open(at: endpoint), now: MonotonicClock.now)
+                    let local = try await sockets.open(at: endpoint)
+                    peer.addLocalAddress(local, now: MonotonicClock.now)
+                    try await listen(at: local)
                 } catch let error as ConnectionError {
                     // An address may have been removed with its interface after it was listed: the others are tried.
                     guard case .addressUnusable = error else { throw error }
@@ -354,11 +359,14 @@ public actor Connection {
         let loop = loop
         let batch = loop.batch
         loop.beginGathering()
+        if let stream = peer.mediaStream { follow(stream, now: now) }
         while true {
             let memory = batch.reserve()
             guard let transmission = peer.pollTransmit(into: memory, now: now) else { break }
             let bytes = UnsafeRawBufferPointer(rebasing: memory[..<transmission.byteCount])
-            guard !sockets.send(bytes, transmission, in: batch, now: now) else { continue }
+            let isSent = sockets.send(bytes, transmission, in: batch, now: now)
+            if transmission.transport.isStream { followFullness() }
+            guard !isSent else { continue }
             peer.transmitFailed(
                 from: transmission.source, to: transmission.destination, over: transmission.transport, now: now)
         }
@@ -374,6 +382,17 @@ public actor Connection {
         }
         if let entry { loop.schedule(entry, at: peer.nextDeadline(now: now) ?? .distantFuture) }
         loop.endGathering()
+    }
+
+    /// Reports the progress of the stream that carries media.
+    private func follow(_ stream: MediaPath, now: Instant) {
+        peer.isStreamFull = sockets.isFull(stream)
+        guard peer.isStreamReportDue(now: now), let progress = sockets.progress(of: stream) else { return }
+        peer.handle(progress, now: now)
+    }
+
+    private func followFullness() {
+        if let stream = peer.mediaStream { peer.isStreamFull = sockets.isFull(stream) }
     }
 
     private func log(_ event: PeerConnection.Event) {

@@ -4,7 +4,7 @@ public import RTCShareWireFormat
 /// The reason why a connection could not start, or failed.
 public enum ConnectionError: Error, Sendable, Equatable {
     /// Another program uses the port of the offer.
-    case portTaken(TransportAddress)
+    case portTaken(TransportAddress, TransportProtocol = .udp)
     /// A socket can't be bound to this address.
     case addressUnusable(TransportAddress, reason: String)
     /// No interface has an address that a peer could reach.
@@ -32,9 +32,9 @@ extension ConnectionError: ExplainedError {
     /// report of several lines.
     package func explanation(naming name: (NetworkAdvice.Setting) -> String) -> Explanation {
         switch self {
-        case .portTaken(let address):
+        case .portTaken(let address, let transport):
             Explanation(
-                "another program uses UDP port \(address.port) of \(address.ip)",
+                "another program uses \(transport.rawValue.uppercased()) port \(address.port) of \(address.ip)",
                 remedy: "end that program, or choose another \(name(.port))")
         case .addressUnusable(let address, let reason):
             Explanation(

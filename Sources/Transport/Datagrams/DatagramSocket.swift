@@ -95,7 +95,7 @@ final class DatagramSocket {
                 // Until the handler is set.
                 .channelOption(.autoRead, value: false)
                 .bind(to: address.socketAddress).get()
-            guard let bound = channel.localAddress.flatMap(TransportAddress.init) else {
+            guard let bound = channel.localAddress.flatMap({ TransportAddress($0) }) else {
                 channel.close(promise: nil)
                 throw ConnectionError.addressUnusable(address, reason: "the system gave the socket no address")
             }

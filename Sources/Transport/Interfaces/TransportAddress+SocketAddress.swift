@@ -26,6 +26,15 @@ extension TransportAddress {
         self.init(name)
     }
 
+    /// Creates an address, also of an IPv4 address at an IPv6 socket (RFC 4291 §2.5.5.2).
+    init?(unmapping address: SocketAddress) {
+        guard let known = TransportAddress(address) else { return nil }
+        self = known
+        if case .v6(0, let low) = ip, low >> 32 == 0xFFFF {
+            self = TransportAddress(ip: .v4(UInt32(truncatingIfNeeded: low)), port: port)
+        }
+    }
+
     init?(_ name: socket_name) {
         switch Int32(name.family) {
         case Int32(AF_INET):

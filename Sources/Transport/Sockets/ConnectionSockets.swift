@@ -1,9 +1,11 @@
 internal import NIOCore
+internal import RTCShareCongestionControl
+internal import RTCShareICE
 internal import RTCSharePeerConnection
 internal import RTCShareWireFormat
 
 /// The sockets of a connection: a UDP socket for each local address, or its part of a shared one, and sockets for
-/// single servers or peers, which open when they are first used.
+/// single servers or peers, which open when they are first used or when a peer connects.
 ///
 /// It belongs to its connection, and so to its event loop.
 final class ConnectionSockets {
@@ -16,10 +18,15 @@ final class ConnectionSockets {
         var refuse: (TransportAddress, TransportAddress) -> Void
         /// Returns the parameters of a dedicated socket; nil if this connection does not use that destination.
         var setting: (DedicatedSocket.Endpoint) -> DedicatedSocket.Setting?
+        /// Returns whether the peer that opened a connection has shown that it knows the ICE password.
+        var isProven: (DedicatedSocket.Endpoint) -> Bool
+        /// Called when a full stream has room again.
+        var writable: () -> Void
     }
 
     var owner: Owner?
     private(set) var datagrams: [TransportAddress: DatagramSocket] = [:]
+    private var listeners: [IPAddress: StreamListener] = [:]
     private var dedicated: [DedicatedSocket.Endpoint: DedicatedSocket] = [:]
     /// The ports of datagram sockets that the system has closed: a server identifies an allocation by its port.
     private var formerPorts: [DedicatedSocket.Endpoint: UInt16] = [:]
@@ -48,6 +55,11 @@ final class ConnectionSockets {
 
     /// The maximum number of dedicated sockets: a peer can name any number of destinations.
     static let dedicatedLimit = 32
+
+    /// The maximum number of connections that peers have opened.
+    static let incomingLimit = 8
+    /// The time in which a peer that has opened a connection must show that it knows the ICE password.
+    private static let proofTime = Duration.seconds(5)
 
     init(on eventLoop: any EventLoop) {
         self.eventLoop = eventLoop
@@ -80,6 +92,19 @@ final class ConnectionSockets {
         lease?.register(fragments: fragments)
     }
 
+    /// Returns the address at which TCP connections to an IP address are accepted; nil if they are not.
+    func listener(at ip: IPAddress) -> TransportAddress? { lease?.listener(at: ip) ?? listeners[ip]?.address }
+
+    /// Accepts TCP connections at an address.
+    func listen(at address: TransportAddress) async throws {
+        let listener = try await StreamListener.open(at: address, on: eventLoop) { [weak self] stream in
+            guard let self else { return stream.close() }
+            self.take(stream)
+        }
+        guard !isClosed else { throw PeerConnectionError.ended }
+        listeners[address.ip] = listener
+    }
+
     /// Opens a UDP socket and returns its address.
     func open(at endpoint: TransportAddress) async throws -> TransportAddress {
         let socket = try await DatagramSocket.open(
@@ -104,10 +129,9 @@ final class ConnectionSockets {
     func remove(_ address: TransportAddress) {
         forgetRoutes()
         datagrams.removeValue(forKey: address)?.close()
-        for (endpoint, socket) in dedicated where endpoint.base == address {
-            endedDropped += socket.droppedMessages
-            socket.close()
-            dedicated[endpoint] = nil
+        listeners.removeValue(forKey: address.ip)?.close()
+        for endpoint in dedicated.keys where endpoint.base.ip == address.ip {
+            closeDedicated(endpoint)
         }
         formerPorts = formerPorts.filter { $0.key.base != address }
     }
@@ -176,15 +200,57 @@ final class ConnectionSockets {
             var setting = endpoint.transport.isStream ? owner?.setting(endpoint) : DedicatedSocket.Setting()
         else { return nil }
         setting.port = formerPorts.removeValue(forKey: endpoint) ?? 0
+        return addDedicated(endpoint, setting)
+    }
+
+    @discardableResult
+    private func addDedicated(
+        _ endpoint: DedicatedSocket.Endpoint, _ setting: DedicatedSocket.Setting
+    ) -> DedicatedSocket {
         let socket = DedicatedSocket(
             endpoint, setting: setting, on: eventLoop,
-            receive: { [weak self] bytes in
-                self?.owner?.receive(&bytes, endpoint.destination, endpoint.base, endpoint.transport)
-            },
+            receive: { [weak self] bytes in self?.receive(&bytes, at: endpoint) },
+            writable: { [weak self] in self?.owner?.writable() },
             ended: { [weak self] in self?.dedicatedSocketDidEnd(endpoint, reason: $0) })
         dedicated[endpoint] = socket
         route = nil
         return socket
+    }
+
+    private func receive(_ bytes: inout ByteBuffer, at endpoint: DedicatedSocket.Endpoint) {
+        owner?.receive(&bytes, endpoint.destination, endpoint.base, endpoint.transport)
+        guard let socket = dedicated[endpoint], socket.isUnproven, owner?.isProven(endpoint) == true else { return }
+        socket.keep()
+    }
+
+    /// Takes a TCP connection that a peer has opened. At the limit, it closes one that has not shown yet that it is the
+    /// peer's.
+    func take(_ incoming: IncomingStream) {
+        let endpoint = DedicatedSocket.Endpoint(
+            transport: .tcp, base: incoming.local, destination: incoming.source)
+        let others = dedicated.filter { $0.value.isIncoming }
+        guard !isClosed, dedicated[endpoint] == nil else { return incoming.close() }
+        if others.count >= Self.incomingLimit {
+            guard let replaced = others.first(where: { $0.value.isUnproven })?.key else { return incoming.close() }
+            closeDedicated(replaced)
+        }
+        addDedicated(
+            endpoint,
+            DedicatedSocket.Setting(framing: .lengthPrefixed, openingLimit: Self.proofTime, incoming: incoming))
+    }
+
+    private func closeDedicated(_ endpoint: DedicatedSocket.Endpoint) {
+        guard let socket = dedicated.removeValue(forKey: endpoint) else { return }
+        endedDropped += socket.droppedMessages
+        socket.close()
+    }
+
+    /// Whether media must wait for a stream, which has accepted all that it can send soon.
+    func isFull(_ stream: MediaPath) -> Bool { dedicated[DedicatedSocket.Endpoint(stream)]?.isFull ?? false }
+
+    /// Returns the progress of a stream; nil if it is not open.
+    func progress(of stream: MediaPath) -> StreamProgress? {
+        dedicated[DedicatedSocket.Endpoint(stream)]?.progress()
     }
 
     private func dedicatedSocketDidEnd(_ endpoint: DedicatedSocket.Endpoint, reason: String) {
@@ -210,6 +276,8 @@ final class ConnectionSockets {
         lease = nil
         for socket in dedicated.values { socket.close() }
         dedicated = [:]
+        for listener in listeners.values { listener.close() }
+        listeners = [:]
         let open = datagrams.values
         datagrams = [:]
         for closing in open.map({ $0.close() }) { try? await closing.get() }

@@ -1,10 +1,12 @@
 internal import NIOCore
 internal import NIOPosix
+internal import RTCShareCDatagrams
+internal import RTCShareCongestionControl
 internal import RTCShareICE
 internal import RTCShareWireFormat
 
-/// A socket for only one destination: a TCP or TLS connection to a TURN server or to a peer, or a UDP socket in
-/// addition to a shared one. It opens by itself; data written before that waits, up to a limit.
+/// A socket for only one destination: a TCP or TLS connection to a TURN server or to a peer, one that a peer has opened,
+/// or a UDP socket in addition to a shared one. It opens by itself; data written before that waits, up to a limit.
 ///
 /// It is used where it was created: on its connection's event loop.
 final class DedicatedSocket {
@@ -13,6 +15,14 @@ final class DedicatedSocket {
         let transport: TransportProtocol
         let base: TransportAddress
         let destination: TransportAddress
+
+        init(transport: TransportProtocol, base: TransportAddress, destination: TransportAddress) {
+            (self.transport, self.base, self.destination) = (transport, base, destination)
+        }
+
+        init(_ path: MediaPath) {
+            self.init(transport: path.transport, base: path.base, destination: path.destination)
+        }
     }
 
     /// The parameters of a socket.
@@ -26,6 +36,8 @@ final class DedicatedSocket {
         var openingLimit: Duration = .seconds(10)
         /// The port to send datagrams from; 0 lets the system choose.
         var port: UInt16 = 0
+        /// The connection that a peer has opened; nil for a socket of ours.
+        var incoming: IncomingStream?
     }
 
     private enum State {
@@ -40,8 +52,10 @@ final class DedicatedSocket {
     /// The number of dropped messages: the socket was not ready, or the route is slower than the media.
     private(set) var droppedMessages = 0
     private let eventLoop: any EventLoop
-    private let framing: StreamFraming
+    /// The connection that a peer has opened, until ``keep()``.
+    private var incoming: IncomingStream?
     private let receive: (inout ByteBuffer) -> Void
+    private let writable: () -> Void
     private let ended: (String) -> Void
     private var state = State.opening([])
     private var opening: Scheduled<Void>?
@@ -51,25 +65,27 @@ final class DedicatedSocket {
     /// The maximum number of messages that wait for the opening: requests and checks, because media never starts that
     /// early.
     static let waitingLimit = 64
-    /// The maximum number of waiting bytes, beyond which media would be late: TCP must not turn a call into a queue. It
-    /// is a third of a second at 2.5 Mbit/s.
-    private static let queueLimit = 96 << 10
-    /// The part of that in the kernel.
-    private static let unsentLimit = 16 << 10
-    /// The limit for requests to a server, which are not retransmitted over a stream and may exceed the limit for
-    /// media; they never reach it.
-    private static let requestLimit = 2 * queueLimit
+    /// The maximum number of waiting bytes here and in the kernel, from which on media wait in the pacer's queue: TCP
+    /// must not turn a call into a queue that nobody sees. Both together are a sixth of a second at 300 kbit/s.
+    private static let (queueLimit, unsentLimit) = (2 << 10, 4 << 10)
+    /// The limit for messages that don't wait in the pacer's queue: checks, requests, handshakes and reports. They never
+    /// reach it unless the peer accepts nothing more.
+    private static let messageLimit = 64 << 10
 
-    /// Starts to open. `receive` is called with each whole message, and `ended` once with the reason why there is no
-    /// socket any more. Neither is called before this returns, or after ``close()``.
+    /// Starts to open. `receive` is called with each whole message, `writable` when a full connection has room again,
+    /// and `ended` once with the reason why there is no socket any more. None is called before this returns, or after
+    /// ``close()``.
     init(
         _ endpoint: Endpoint, setting: Setting, on eventLoop: any EventLoop,
-        receive: @escaping (inout ByteBuffer) -> Void, ended: @escaping (String) -> Void
+        receive: @escaping (inout ByteBuffer) -> Void, writable: @escaping () -> Void = {},
+        ended: @escaping (String) -> Void
     ) {
         self.endpoint = endpoint
         self.eventLoop = eventLoop
-        self.framing = setting.framing
+        incoming = setting.incoming
+        isIncoming = setting.incoming != nil
         self.receive = receive
+        self.writable = writable
         self.ended = ended
         let loop = eventLoop.assumeIsolated()
         opening = loop.scheduleTask(in: TimeAmount(setting.openingLimit)) { [weak self] in
@@ -93,26 +109,52 @@ final class DedicatedSocket {
             waiting.append(message)
             state = .opening(waiting)
         case .open(let channel):
-            guard hasRoom(for: message, in: channel) else { return droppedMessages += 1 }
+            guard hasRoom(in: channel) else { return droppedMessages += 1 }
             channel.write(message, promise: nil)
             isUnflushed = true
         case .closed: droppedMessages += 1
         }
     }
 
-    private func hasRoom(for message: ByteBuffer, in channel: any Channel) -> Bool {
+    private func hasRoom(in channel: any Channel) -> Bool {
         guard endpoint.transport.isStream, !channel.isWritable else { return true }
-        guard framing == .turn, Self.isRequest(message),
-            let waiting = try? channel.syncOptions?.getOption(.bufferedWritableBytes)
-        else { return false }
-        return waiting < Self.requestLimit
+        guard let waiting = try? channel.syncOptions?.getOption(.bufferedWritableBytes) else { return false }
+        return waiting < Self.messageLimit
     }
 
-    /// Returns whether it is a STUN message other than a Send indication.
-    private static func isRequest(_ message: ByteBuffer) -> Bool {
-        guard let type = message.getInteger(at: message.readerIndex, as: UInt16.self) else { return false }
-        return type & 0xC000 == 0 && type != 0x0016
+    /// Whether media must wait because the connection has accepted all that it can send soon.
+    var isFull: Bool {
+        guard endpoint.transport.isStream, case .open(let channel) = state else { return false }
+        return !channel.isWritable
     }
+
+    /// Returns the progress of the connection; nil if there is none.
+    func progress() -> StreamProgress? {
+        guard case .open(let channel) = state else { return nil }
+        var progress = stream_progress()
+        let result = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
+            of: NIOBSDSocket.Handle.self) { stream_read_progress($0, &progress) }
+        guard result == 0 else { return nil }
+        let waiting = (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+        return StreamProgress(
+            acknowledged: progress.acknowledged, unsent: Int(progress.unsent) + waiting,
+            roundTripTime: .microseconds(Int64(progress.round_trip)),
+            minimumRoundTripTime: .microseconds(Int64(progress.minimum_round_trip)))
+    }
+
+    /// Keeps a connection of a peer, which has shown that it knows the ICE password.
+    func keep() {
+        opening?.cancel()
+        opening = nil
+        if case .open(let channel) = state { incoming?.observer.isProven(channel) }
+        incoming = nil
+    }
+
+    /// Whether a peer opened the connection.
+    let isIncoming: Bool
+
+    /// Whether the peer that opened the connection has not shown yet that it knows the ICE password.
+    var isUnproven: Bool { incoming != nil }
 
     /// Sends the written messages.
     func flush() {
@@ -126,6 +168,9 @@ final class DedicatedSocket {
         opening?.cancel()
         opening = nil
         state = .closed
+        // A connection without a channel yet has its descriptor.
+        if channel == nil { incoming?.close() }
+        incoming = nil
         channel?.close(mode: .all, promise: nil)
         channel = nil
     }
@@ -147,6 +192,7 @@ final class DedicatedSocket {
                 framing: endpoint.transport.isStream ? setting.framing : nil,
                 isSecure: endpoint.transport == .tls,
                 ready: { [weak self] in self?.becomeReady($0) },
+                writable: { [weak self] in self?.writable() },
                 receive: { [weak self] in self?.deliver(&$0) },
                 ended: { [weak self] in self?.end($0) })
             if endpoint.transport == .tls {
@@ -157,8 +203,13 @@ final class DedicatedSocket {
             let parts = NIOLoopBound(
                 Parts(socket: self, handler: handler, security: security), eventLoop: eventLoop)
             let future =
-                endpoint.transport.isStream
-                ? stream(from: local, to: remote, parts) : datagrams(from: local, to: remote, parts)
+                if let incoming = setting.incoming {
+                    stream(incoming, parts)
+                } else if endpoint.transport.isStream {
+                    stream(from: local, to: remote, parts)
+                } else {
+                    datagrams(from: local, to: remote, parts)
+                }
             future.assumeIsolated().whenFailure { [weak self] in self?.end(SocketFailure.reason(of: $0)) }
         } catch {
             end(SocketFailure.reason(of: error))
@@ -175,9 +226,18 @@ final class DedicatedSocket {
     private func stream(
         from local: SocketAddress, to remote: SocketAddress, _ parts: NIOLoopBound<Parts>
     ) -> EventLoopFuture<Void> {
-        ClientBootstrap(group: eventLoop)
+        streamBootstrap(parts)
             .connectTimeout(.seconds(60))
             .bind(to: local)
+            .connect(to: remote).map { _ in }
+    }
+
+    private func stream(_ incoming: IncomingStream, _ parts: NIOLoopBound<Parts>) -> EventLoopFuture<Void> {
+        streamBootstrap(parts).withConnectedSocket(incoming.descriptor).map { _ in }
+    }
+
+    private func streamBootstrap(_ parts: NIOLoopBound<Parts>) -> ClientBootstrap {
+        ClientBootstrap(group: eventLoop)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .channelOption(
                 .tcpOption(.init(rawValue: TCPOption.notSentLowWater)), value: SocketOptionValue(Self.unsentLimit)
@@ -194,7 +254,6 @@ final class DedicatedSocket {
                     try channel.pipeline.syncOperations.addHandler(parts.handler)
                 }
             }
-            .connect(to: remote).map { _ in }
     }
 
     private func datagrams(
@@ -218,12 +277,17 @@ final class DedicatedSocket {
 
     private func becomeReady(_ channel: any Channel) {
         guard case .opening(let waiting) = state else { return }
-        opening?.cancel()
-        opening = nil
+        if incoming == nil {
+            opening?.cancel()
+            opening = nil
+        }
         state = .open(channel)
         port = UInt16(channel.localAddress?.port ?? 0)
         for message in waiting { channel.write(message, promise: nil) }
         channel.flush()
+        guard let incoming else { return }
+        incoming.move(to: channel)
+        channel.pipeline.fireChannelRead(incoming.received)
     }
 
     private func deliver(_ message: inout ByteBuffer) {

@@ -17,6 +17,7 @@ final class DedicatedSocketHandler: ChannelInboundHandler {
     private let isStream: Bool
     private let isSecure: Bool
     private let ready: (any Channel) -> Void
+    private let writable: () -> Void
     private let receive: (inout ByteBuffer) -> Void
     private let ended: (String) -> Void
     private var failure: String?
@@ -24,7 +25,7 @@ final class DedicatedSocketHandler: ChannelInboundHandler {
     /// Creates a handler. Without a framing, it receives whole messages.
     init(
         framing: StreamFraming?, isSecure: Bool, ready: @escaping (any Channel) -> Void,
-        receive: @escaping (inout ByteBuffer) -> Void, ended: @escaping (String) -> Void
+        writable: @escaping () -> Void, receive: @escaping (inout ByteBuffer) -> Void, ended: @escaping (String) -> Void
     ) {
         switch framing {
         case .turn: framer = .turn(StreamFramer())
@@ -34,6 +35,7 @@ final class DedicatedSocketHandler: ChannelInboundHandler {
         isStream = framing != nil
         self.isSecure = isSecure
         self.ready = ready
+        self.writable = writable
         self.receive = receive
         self.ended = ended
     }
@@ -76,6 +78,11 @@ final class DedicatedSocketHandler: ChannelInboundHandler {
     private func deliver(_ message: [UInt8]) {
         var bytes = ByteBuffer(bytes: message)
         receive(&bytes)
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable { writable() }
+        context.fireChannelWritabilityChanged()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

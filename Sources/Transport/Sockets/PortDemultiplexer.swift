@@ -94,14 +94,19 @@ struct PortDemultiplexer {
         switch message.messageClass {
         case .request:
             // The receiver's fragment is first (RFC 8445 §7.2.2).
-            let fragment = message.username?.split(separator: ":", maxSplits: 1).first.map(String.init)
-            if let member = fragment.flatMap({ fragments[$0] }) { return member }
-            statistics.unknownFragments += 1
+            return member(of: message.username?.split(separator: ":", maxSplits: 1).first.map(String.init))
         case .successResponse, .errorResponse:
             if let member = transactions[message.transactionID] { return member }
             statistics.unknownTransactions += 1
         case .indication: return owner(of: Path(local: local, remote: remote))
         }
+        return nil
+    }
+
+    /// Returns the connection with a user name fragment; nil, and counts it, if there is none.
+    mutating func member(of fragment: String?) -> Member? {
+        if let member = fragment.flatMap({ fragments[$0] }) { return member }
+        statistics.unknownFragments += 1
         return nil
     }
 

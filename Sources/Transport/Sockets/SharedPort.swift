@@ -22,6 +22,18 @@ public actor SharedPort {
         public let contested: Int
     }
 
+    /// The place where TCP connections of peers are accepted.
+    struct Listener {
+        let port: UInt16
+        /// The addresses; empty for all of this machine.
+        let addresses: [IPAddress]
+
+        /// Returns the address of an IP address; nil if it has none.
+        func address(at ip: IPAddress) -> TransportAddress? {
+            addresses.isEmpty || addresses.contains(ip) ? TransportAddress(ip: ip, port: port) : nil
+        }
+    }
+
     /// A change of the port's addresses.
     enum AddressChange {
         case added(TransportAddress)
@@ -181,6 +193,17 @@ public actor SharedPort {
             unknownSources: counts.unknownSources, malformed: counts.malformed, contested: counts.contested)
     }
 
+    /// Announces that TCP connections to a port number, at these addresses or at all of this machine, are passed to
+    /// ``take(_:)``. Connections that are created later have candidates there (RFC 6544).
+    package func setListener(port number: UInt16, addresses: [IPAddress]) {
+        port.value.listener = Listener(port: number, addresses: addresses)
+    }
+
+    /// Passes a TCP connection to the connection that its first request names.
+    nonisolated func take(_ stream: IncomingStream) {
+        eventLoop.execute { [port] in port.value.take(stream) }
+    }
+
     /// Closes the port. Connections that still use it lose their routes.
     public func close() async {
         isClosed = true
@@ -192,10 +215,10 @@ public actor SharedPort {
     /// Creates a connection's part of the port. The caller must be on the event loop.
     nonisolated func lease(
         receive: @escaping (inout ByteBuffer, TransportAddress, TransportAddress) -> Void,
-        change: @escaping (AddressChange) -> Void
+        take: @escaping (IncomingStream) -> Void, change: @escaping (AddressChange) -> Void
     ) -> Lease {
         let member = port.value.demultiplexer.join()
-        port.value.users[member] = Port.User(receive: receive, change: change)
+        port.value.users[member] = Port.User(receive: receive, take: take, change: change)
         return Lease(port: port, on: eventLoop, member: member)
     }
 
@@ -211,10 +234,13 @@ public actor SharedPort {
         var sockets: [TransportAddress: DatagramSocket] = [:]
         var demultiplexer = PortDemultiplexer()
         var users: [PortDemultiplexer.Member: User] = [:]
+        /// Nil if TCP connections are not accepted.
+        var listener: Listener?
 
         /// A connection.
         struct User {
             let receive: (inout ByteBuffer, TransportAddress, TransportAddress) -> Void
+            let take: (IncomingStream) -> Void
             let change: (AddressChange) -> Void
         }
 
@@ -222,6 +248,14 @@ public actor SharedPort {
             let member = demultiplexer.member(for: bytes.readableBytesSpan, from: source, at: local)
             guard let member, let user = users[member] else { return }
             user.receive(&bytes, source, local)
+        }
+
+        func take(_ stream: IncomingStream) {
+            // A name of this machine can lead to an address that no candidate has.
+            guard listener?.address(at: stream.local.ip) == stream.local,
+                let member = demultiplexer.member(of: stream.localFragment), let user = users[member]
+            else { return stream.close() }
+            user.take(stream)
         }
 
         func tell(_ change: AddressChange) {
@@ -256,6 +290,8 @@ public actor SharedPort {
         func register(fragments: [String]) {
             port.demultiplexer.register(fragments, of: member)
         }
+
+        func listener(at ip: IPAddress) -> TransportAddress? { port.listener?.address(at: ip) }
 
         /// Returns the socket at one of the port's addresses.
         func socket(at address: TransportAddress) -> DatagramSocket? { port.sockets[address] }

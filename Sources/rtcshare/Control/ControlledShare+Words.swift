@@ -144,11 +144,11 @@ extension ControlledShare.Server {
 /// Returns the route to a viewer or a server, for people.
 private func wordsForPath(
     _ codec: String?, _ bitrate: Double?, _ fractionLost: Double?, _ roundTripTime: Double?,
-    _ path: ViewerRates.Path?
+    _ path: SendingSummary.Route?
 ) -> [String] {
     [
         codec, bitrate.map { String(printing: "%.0f kbit/s", $0) },
         fractionLost.map { String(printing: "%.1f %% lost", $0 * 100) },
-        roundTripTime.map { String(printing: "%.0f ms round trip", $0 * 1000) }, path?.rawValue,
+        roundTripTime.map { String(printing: "%.0f ms round trip", $0 * 1000) }, path.map { $0 == .tcp ? "over TCP" : $0.rawValue },
     ].compactMap { $0 }
 }

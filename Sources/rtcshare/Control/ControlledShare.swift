@@ -59,7 +59,7 @@ struct ControlledShare: Codable, Hashable, Sendable {
         var fractionLost: Double?
         /// The round trip in seconds.
         var roundTripTime: Double?
-        var path: ViewerRates.Path?
+        var path: SendingSummary.Route?
     }
 
     struct Recording: Codable, Hashable, Sendable {
@@ -92,7 +92,7 @@ struct ControlledShare: Codable, Hashable, Sendable {
         var fractionLost: Double?
         /// The round trip in seconds.
         var roundTripTime: Double?
-        var path: ViewerRates.Path?
+        var path: SendingSummary.Route?
     }
 
     let name: String

@@ -73,7 +73,7 @@ struct ServeCommand: AsyncParsableCommand {
             try link.apply(to: &configuration)
             configuration.media = selection.media
             configuration.connection = sharing.connectionConfiguration(for: selection.media)
-            try network.apply(to: &configuration.connection, port: portOption.port)
+            try network.apply(to: &configuration.connection, port: portOption.port, acceptsTCP: true)
             let endpoints = try publishing.endpoints(of: owner, sharing: selection.media)
             let sources = try sharing.open(selection)
             let interruption = Interruption()

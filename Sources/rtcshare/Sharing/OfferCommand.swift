@@ -96,6 +96,7 @@ struct OfferCommand: AsyncParsableCommand {
                 sources: sources,
                 transportPolicy: (offering.network.ice.iceTransportPolicy ?? .all).rawValue,
                 resolvesHostNames: offering.network.ice.resolveHostNames,
+                acceptsTCP: offering.network.iceTcp ?? false,
                 servers: useful.map(\.source), relays: relays))
         do {
             try StandardStreams.writeData(offer)

@@ -84,6 +84,9 @@ struct SendCommand: AsyncParsableCommand {
             throw ValidationError("--session needs --answer: without an answer, send makes its own offer")
         }
         guard publishing.isGiven else { return }
+        if offering.network.iceTcp == true {
+            throw ValidationError("--ice-tcp can't be combined with --whip or --janus: it is for viewers that connect to you")
+        }
         if answering.answer != nil {
             throw ValidationError("--answer can't be combined with --whip or --janus: a server needs no answer file")
         }

@@ -22,20 +22,12 @@ struct ShareRates: Sendable {
 
 /// The rates and the route to one viewer.
 struct ViewerRates: Sendable {
-    /// The kind of route.
-    enum Path: String, Codable, Sendable {
-        /// The route leads from this machine to the viewer or its router.
-        case direct
-        /// The route leads through a TURN server.
-        case relayed
-    }
-
     /// The name of the codec of the content's newest packet.
     let codec: String?
     let bitsPerSecond: Double
     let roundTripTime: Double?
     let fractionLost: Double?
-    let path: Path?
+    let path: SendingSummary.Route?
 }
 
 /// The previous measurement, from which rates and the status line are made.
@@ -55,7 +47,7 @@ struct ShareStatus {
             rates.bitsPerSecond += bits
             rates.viewers[viewer] = ViewerRates(
                 codec: summary.codec, bitsPerSecond: bits, roundTripTime: trip, fractionLost: summary.fractionLost,
-                path: summary.isRelayed.map { $0 ? .relayed : .direct })
+                path: summary.route)
             guard frames > rates.framesPerSecond || !rates.isKnown else { continue }
             rates.isKnown = true
             rates.framesPerSecond = frames

@@ -12,8 +12,8 @@ import Testing
         let ids = (0..<20).map { _ in TransactionID(using: &generator) }
         var requests = AnsweredRequests(limit: 4)
         for (index, id) in ids.enumerated() {
-            requests.note(id, from: address, to: address)
-            requests.note(id, from: address, to: address)
+            requests.note(id, from: address, to: BaseAddress(address))
+            requests.note(id, from: address, to: BaseAddress(address))
             for (known, id) in ids.enumerated() {
                 #expect((requests.path(of: id) != nil) == (known <= index && known > index - 4), "\(known) at \(index)")
             }

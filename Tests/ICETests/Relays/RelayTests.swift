@@ -172,7 +172,7 @@ import Testing
         connect(&network)
         let server = network.turnServers[0].address
         let base = try #require(network.bases[0].first)
-        #expect(network.agents[0].framing(of: server, over: .tls) == .turn)
+        #expect(network.agents[0].framing(of: server, from: base, over: .tls) == .turn)
         network.blocksDirectPaths = false
         network.agents[0].transmitFailed(base: base, destination: server, over: .tls, now: network.now)
         #expect(network.agents[0].state == .disconnected)

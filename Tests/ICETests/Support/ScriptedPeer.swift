@@ -23,6 +23,9 @@ struct ScriptedPeer {
         if isLite { meet(isLite: true) }
     }
 
+    /// The base of the agent's TCP connections.
+    var connections: TransportAddress { TransportAddress(ip: base.ip, port: 0) }
+
     mutating func meet(isLite: Bool = false) {
         agent.setRemote(credentials: credentials, isLite: isLite, now: now)
     }

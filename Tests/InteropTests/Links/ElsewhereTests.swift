@@ -1,6 +1,7 @@
 import Foundation
 import RTCShareTransport
 import TestSupport
+import RTCSharePeerConnection
 import Testing
 
 @testable import rtcshare

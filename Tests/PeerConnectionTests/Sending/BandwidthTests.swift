@@ -204,7 +204,7 @@ import Testing
             bandwidth.transportSequenceNumber = number.next
             bandwidth.packetSent(before: number, size: 1200, now: now)
         }
-        if changes { bandwidth.pathChanged(now: now) }
+        if changes { bandwidth.pathChanged(isStream: false, now: now) }
         bandwidth.receive(
             TransportFeedback(
                 sender: SynchronizationSource(1), media: SynchronizationSource(2), baseSequenceNumber: first,

@@ -99,11 +99,12 @@ import Testing
         #expect(call.record.failures.isEmpty)
         #expect(call.sentOverTCP > 500)
         let local = call.sender.report(now: call.now).localCandidates.filter { $0.protocol == .tcp }
-        #expect(local.contains { $0.tcpType == "active" && $0.candidateType == .peerReflexive })
+        #expect(local.contains { $0.tcpType == .active && $0.candidateType == .peerReflexive })
         let destination = SimulatedCall.viewerAddress
-        #expect(call.sender.framing(of: destination, over: .tcp) == .lengthPrefixed)
+        let base = TransportAddress(ip: SimulatedCall.senderAddress.ip, port: 0)
+        #expect(call.sender.framing(of: destination, from: base, over: .tcp) == .lengthPrefixed)
         // The connection ends: the path is told to be broken, and asking for consent opens another.
-        call.sender.transmitFailed(from: SimulatedCall.senderAddress, to: destination, over: .tcp, now: call.now)
+        call.sender.transmitFailed(from: base, to: destination, over: .tcp, now: call.now)
         call.run(for: .seconds(3))
         #expect(call.record.pathEvents.map(\.event) == [.disconnected, .reconnected])
     }

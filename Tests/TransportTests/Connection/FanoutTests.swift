@@ -105,7 +105,7 @@ import Testing
             // Probes can follow the summary.
             let sent = try #require(await seat.sender.stats().outboundRTP[0]?.sent)
             #expect((1...sent.bytesSent + sent.headerBytesSent).contains(summary.bytesSent))
-            #expect(summary.video?.framesSent == 10 && summary.isRelayed == false && summary.codec == "VP8")
+            #expect(summary.video?.framesSent == 10 && summary.route == .direct && summary.codec == "VP8")
         }
         for port in ports.ports { #expect(await port.statistics.unknownFragments == 0) }
         for seat in seats {

@@ -258,7 +258,7 @@ import Testing
 extension SharedPort {
     /// Closes a socket as SwiftNIO does after an error.
     fileprivate func closeSocket(at address: TransportAddress) {
-        let lease = lease(receive: { _, _, _ in }, change: { _ in })
+        let lease = lease(receive: { _, _, _ in }, take: { $0.close() }, change: { _ in })
         lease.socket(at: address)?.channel.close(promise: nil)
     }
 }

@@ -8,7 +8,7 @@ package struct CandidateStats: StatisticsDictionary {
     let address: String
     let port: UInt16
     let `protocol`: TransportProtocol
-    let tcpType: String?
+    let tcpType: TCPType?
     let candidateType: CandidateType
     let priority: UInt32
     let foundation: String
@@ -23,7 +23,7 @@ package struct CandidateStats: StatisticsDictionary {
         address = candidate.address.ip.description
         port = candidate.address.port
         `protocol` = candidate.transport
-        tcpType = candidate.transport == .udp ? nil : isLocal ? "active" : "passive"
+        tcpType = candidate.tcpType
         candidateType = candidate.type
         priority = candidate.priority
         foundation = candidate.foundation
@@ -34,6 +34,6 @@ package struct CandidateStats: StatisticsDictionary {
     }
 
     static func id(_ candidate: Candidate, isLocal: Bool) -> String {
-        (isLocal ? "L" : "R") + candidate.address.description + (candidate.transport == .udp ? "" : "/tcp")
+        (isLocal ? "L" : "R") + candidate.address.description + (candidate.tcpType.map { "/tcp-\($0.rawValue)" } ?? "")
     }
 }

@@ -17,13 +17,22 @@ struct NetworkOptions: ParsableArguments {
             """, valueName: "addr"))
     var publicIp: [String] = []
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: """
+            Let viewers connect by TCP where UDP is blocked: to the port of the page, or to the TCP port with the number of \
+            the media port. Default: yes for serve, else no.
+            """)
+    var iceTcp: Bool?
+
     @OptionGroup var ice: ICEOptions
 
     /// Whether any of these options was given.
-    var isGiven: Bool { !bind.isEmpty || !publicIp.isEmpty || ice.isGiven }
+    var isGiven: Bool { !bind.isEmpty || !publicIp.isEmpty || iceTcp != nil || ice.isGiven }
 
-    /// Applies the options to a connection's configuration.
-    func apply(to configuration: inout Connection.Configuration, port: UInt16?) throws {
+    /// Applies the options to a connection's configuration. `acceptsTCP` is the default of `--ice-tcp`.
+    func apply(to configuration: inout Connection.Configuration, port: UInt16?, acceptsTCP: Bool = false) throws {
+        configuration.acceptsTCP = iceTcp ?? acceptsTCP
         configuration.port = port ?? 0
         configuration.addresses = try BindAddress.parse(bind)
         configuration.publicAddresses = try PublicAddress.parse(publicIp)

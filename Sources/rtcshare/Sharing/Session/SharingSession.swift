@@ -19,12 +19,14 @@ struct SharingSession: Codable, Sendable {
     let transportPolicy: String
     /// Whether host names in the answer are resolved by DNS, as selected for `offer`.
     let resolvesHostNames: Bool
+    /// Whether the viewer can open TCP connections, as selected for `offer`.
+    let acceptsTCP: Bool
     /// The STUN and TURN servers of `offer`, with their passwords.
     let servers: [ICEServer.Source]
     /// The relayed addresses in the offer, which their servers keep for `send`.
     let relays: [StoredRelay]
 
-    static let currentVersion = 5
+    static let currentVersion = 6
     /// The maximum age of a session. The viewer's browser times out long before, and the certificate expires later.
     static let maximumAge: TimeInterval = 24 * 3600
 

@@ -11,6 +11,7 @@ struct StoredRelays {
     private let servers: [ICEServer]
     private let policy: ICETransportPolicy
     private let resolvesHostNames: Bool
+    private let acceptsTCP: Bool
     /// The time at which the first allocation expires.
     private let expiry: Date?
 
@@ -50,6 +51,7 @@ struct StoredRelays {
         }
         self.policy = policy
         resolvesHostNames = session.resolvesHostNames
+        acceptsTCP = session.acceptsTCP
         self.servers = servers
         expiry = session.relays.map(\.expiresAt).min()
     }
@@ -59,6 +61,7 @@ struct StoredRelays {
     func apply(to configuration: inout Connection.Configuration) {
         configuration.iceTransportPolicy = policy
         configuration.resolvesHostNames = resolvesHostNames
+        configuration.acceptsTCP = acceptsTCP
         configuration.peer.relayLifetime = Self.longestLifetime
         configuration.iceServers = servers.filter { $0.credentials == nil }
     }
@@ -67,6 +70,7 @@ struct StoredRelays {
     func applyAnew(to configuration: inout Connection.Configuration) {
         configuration.iceTransportPolicy = policy
         configuration.resolvesHostNames = resolvesHostNames
+        configuration.acceptsTCP = acceptsTCP
         configuration.iceServers = servers
     }
 

@@ -1,0 +1,112 @@
+package import RTCShareWireFormat
+
+/// The progress of a TCP connection, as the kernel reports it.
+package struct StreamProgress: Sendable, Hashable {
+    /// The number of bytes that the peer has acknowledged so far.
+    package let acknowledged: UInt64
+    /// The number of written bytes that have not been sent yet.
+    package let unsent: Int
+    /// The smoothed round-trip time.
+    package let roundTripTime: Duration
+    /// The minimum round-trip time.
+    package let minimumRoundTripTime: Duration
+
+    /// Creates a report of progress.
+    package init(acknowledged: UInt64, unsent: Int, roundTripTime: Duration, minimumRoundTripTime: Duration) {
+        self.acknowledged = acknowledged
+        self.unsent = unsent
+        self.roundTripTime = roundTripTime
+        self.minimumRoundTripTime = minimumRoundTripTime
+    }
+}
+
+/// Estimates the bandwidth of a TCP connection to the peer from the bytes that it acknowledges.
+///
+/// TCP has its own congestion control, and retransmits by itself: arrival times show its retransmissions, not the path.
+/// So this does not look for the path's capacity, but follows TCP:
+///
+/// ```
+///   bytes wait to be sent ──▶ their rate is TCP's ──▶ target: a little below, so that they don't wait for long
+///   none wait, and the target is in use ──▶ target grows
+/// ```
+package struct StreamBandwidth: Sendable {
+    /// The bitrate that media can use.
+    package private(set) var target: DataRate
+    private var bounds: (minimum: DataRate, maximum: DataRate)
+    /// The reports of the last ``window``, the oldest first.
+    private var reports: [(progress: StreamProgress, at: Instant)] = []
+    /// The time since which bytes have been waiting; nil while none wait.
+    private var waitingSince: Instant?
+    private var grown: Instant?
+
+    /// The interval of reports.
+    package static let reportInterval = Duration.milliseconds(25)
+    /// The time over which the rate of acknowledged bytes is measured: a retransmission must not dominate it.
+    private static let window = Duration.milliseconds(600)
+    /// The minimum time of waiting bytes that shows TCP's rate: for an increase, and for a decrease.
+    private static let (briefWait, longWait) = (Duration.milliseconds(100), Duration.milliseconds(250))
+    /// The ratio of the target to TCP's rate.
+    private static let share = 0.9
+    /// The same if TCP has filled a queue on the path.
+    private static let queuedShare = 0.75
+    /// The growth of the round-trip time that shows such a queue.
+    private static let queueing = Duration.milliseconds(100)
+    /// The growth of a target in use in each ``growthInterval``.
+    private static let growth = 1.08
+    private static let growthInterval = Duration.milliseconds(200)
+    /// The ratio of the bytes sent to the target from which the target is in use.
+    private static let usedShare = 0.7
+
+    /// Creates an estimate for a connection without reports.
+    package init(start: DataRate, minimum: DataRate, maximum: DataRate) {
+        bounds = (minimum, max(minimum, maximum))
+        target = min(max(start, minimum), bounds.maximum)
+    }
+
+    /// Sets the minimum and maximum target.
+    package mutating func setBounds(minimum: DataRate, maximum: DataRate) {
+        bounds = (minimum, max(minimum, maximum))
+        target = bounded(target)
+    }
+
+    /// Whether the next report is due.
+    package func isDue(now: Instant) -> Bool {
+        reports.last.map { now - $0.at >= Self.reportInterval } ?? true
+    }
+
+    /// Processes a report.
+    package mutating func receive(_ progress: StreamProgress, now: Instant) {
+        if let last = reports.last, now < last.at || progress.acknowledged < last.progress.acknowledged { reports = [] }
+        reports.append((progress, now))
+        while reports.count > 2, now - reports[1].at >= Self.window { reports.removeFirst() }
+        if progress.unsent > 0 { waitingSince = waitingSince ?? now } else { waitingSince = nil }
+        if let waitingSince {
+            follow(waitingSince, progress, now: now)
+        } else if grown.map({ now - $0 >= Self.growthInterval }) ?? true, let rate = rate(since: reports[0].at, now: now) {
+            grown = now
+            if rate >= target * Self.usedShare { target = bounded(target * Self.growth) }
+        }
+    }
+
+    /// Sets the target by TCP's rate while bytes wait.
+    private mutating func follow(_ waitingSince: Instant, _ progress: StreamProgress, now: Instant) {
+        // The first round trip acknowledges what was sent before.
+        let start = waitingSince.advanced(by: min(progress.roundTripTime, Self.window))
+        guard let rate = rate(since: start, now: now) else { return }
+        let isQueued = progress.roundTripTime - progress.minimumRoundTripTime > Self.queueing
+        let followed = bounded(rate * (isQueued ? Self.queuedShare : Self.share))
+        let measured = now - start
+        if followed > target ? measured >= Self.briefWait : measured >= Self.longWait { target = followed }
+    }
+
+    /// Returns the rate of acknowledged bytes since the first report at or after `start`; nil if that is too recent.
+    private func rate(since start: Instant, now: Instant) -> DataRate? {
+        guard let first = reports.first(where: { $0.at >= start }), let last = reports.last else { return nil }
+        let time = last.at - first.at
+        guard time >= Self.briefWait else { return nil }
+        let bytes = last.progress.acknowledged - first.progress.acknowledged
+        return DataRate(byteCount: Int(clamping: bytes), over: time)
+    }
+
+    private func bounded(_ rate: DataRate) -> DataRate { min(max(rate, bounds.minimum), bounds.maximum) }
+}

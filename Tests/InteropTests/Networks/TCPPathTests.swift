@@ -1,0 +1,103 @@
+import Foundation
+import Testing
+import TestSupport
+
+extension Interop.NetworkTests {
+    /// Viewers whose networks drop all UDP, and who connect by TCP to the port of the page.
+    @Suite(.serialized)
+    struct TCPPathTests {
+        /// Drops UDP at both hosts.
+        private static let withoutUDP = """
+            for one in $sender $viewer; do on $one nft -f - <<'RULES'
+            table inet blocked {
+                chain in { type filter hook input priority 0; meta l4proto udp drop; }
+                chain out { type filter hook output priority 0; meta l4proto udp drop; }
+            }
+            RULES
+            done
+            """
+
+        /// `rtcshare serve` on the sender's host.
+        struct ServedPage {
+            let link: String
+            private let program: RunningProgram
+            private let folder: TemporaryFolder
+            private let environment: [String: String]
+
+            init(over network: TestNetwork, in folder: TemporaryFolder) async throws {
+                self.folder = folder
+                environment = ["XDG_RUNTIME_DIR": folder.file("run").path, "XDG_STATE_HOME": folder.file("state").path]
+                let program = try network.start(
+                    try #require(Peers.rtcshare),
+                    ["serve", "--listen", "8080", "--source", "test:640x360@30", "--audio", "none"], on: .sender,
+                    environment: environment)
+                self.program = program
+                try await program.wait(for: "the link", timeout: .seconds(30)) {
+                    program.standardOutput.hasSuffix("\n")
+                }
+                link = try #require(program.standardOutput.split(separator: "\n").first.map(String.init))
+            }
+
+            /// Waits until `rtcshare status` reports this kind of route to its only viewer.
+            func wait(forPath path: String) async throws {
+                let rtcshare = try #require(Peers.rtcshare)
+                let deadline = ContinuousClock.now + .seconds(30)
+                while true {
+                    let outcome = try await RunningProgram.run(
+                        rtcshare, ["status", "--json"], environment: environment, in: folder, timeout: .seconds(20))
+                    let status = try? JSONSerialization.jsonObject(with: Data(outcome.standardOutput.utf8))
+                    let viewers = (status as? [String: Any])?["viewers"] as? [[String: Any]]
+                    if viewers?.first?["path"] as? String == path { return }
+                    try #require(ContinuousClock.now < deadline, "no path \(path): \(outcome.standardOutput)")
+                    try await Task.sleep(for: .milliseconds(200))
+                }
+            }
+        }
+
+        @Test("A browser watches over TCP where UDP is dropped", arguments: [Viewer.chromium, .firefox])
+        func browser(_ browser: Viewer) async throws {
+            let folder = try TemporaryFolder()
+            let network = try await TestNetwork(in: folder)
+            try await network.run(Self.withoutUDP)
+            let share = try await ServedPage(over: network, in: folder)
+            let page = try await BrowserPage(browser, on: network, in: folder)
+            try await page.go(to: share.link)
+            try await page.wait(state: "live")
+            let decoded = try await page.received("framesDecoded", of: "video")
+            #expect(decoded > 0)
+            try await share.wait(forPath: "tcp")
+        }
+
+        @Test("The same page is watched over UDP where it is not dropped")
+        func preference() async throws {
+            let folder = try TemporaryFolder()
+            let network = try await TestNetwork(in: folder)
+            let share = try await ServedPage(over: network, in: folder)
+            let page = try await BrowserPage(.chromium, on: network, in: folder)
+            try await page.go(to: share.link)
+            try await page.wait(state: "live")
+            try await share.wait(forPath: "direct")
+        }
+
+        @Test("rtcshare view watches a page over TCP, also behind a router")
+        func view() async throws {
+            let folder = try TemporaryFolder()
+            let network = try await TestNetwork(viewer: .portRestricted, in: folder)
+            try await network.run(Self.withoutUDP)
+            let share = try await NetworkShare(
+                servedOver: network, at: "http://\(TestNetwork.senderRouterV4):8080/", port: 8080, servers: [],
+                in: folder)
+            let path = try await share.seenByViewer()
+            #expect(path.remotePort == 8080 && path.remoteAddress == TestNetwork.senderRouterV4, "\(path)")
+        }
+
+        @Test("An offer with --ice-tcp is answered over TCP")
+        func offer() async throws {
+            let folder = try TemporaryFolder()
+            let network = try await TestNetwork(in: folder)
+            try await network.run(Self.withoutUDP)
+            let path = try await NetworkShare(over: network, sender: ["--ice-tcp"], in: folder).seen()
+            #expect(path.remote == "prflx" && path.remoteAddress == TestNetwork.viewerRouterV4, "\(path)")
+        }
+    }
+}
