@@ -47,11 +47,11 @@ struct AV1PayloadFormatTests {
                 == [hex("30 07 08010203040506 05 280B0C0D0E 30151617 18191A")])
     }
 
-    @Test("A fourth unit is in another packet")
+    @Test("Of four units in a packet, each has a length")
     func fourUnits() {
         #expect(
             frame(hex("0A06010203040506 2A040B0C0D0E 1A03151617 22061F2021222324"))
-                == [hex("30 07 08010203040506 05 280B0C0D0E 18151617"), hex("10 20 1F2021222324")])
+                == [hex("00 07 08010203040506 05 280B0C0D0E 04 18151617 07 201F2021222324")])
     }
 
     @Test("Temporal delimiters, tile lists and padding are left out")
@@ -102,13 +102,31 @@ struct AV1PayloadFormatTests {
         #expect(frame([0x32, 0x02, 0x10, 0x00]).map(\.first) == [0x10])
     }
 
-    @Test("Units that fill a packet leave the next one to another")
+    @Test("A unit that would fill a packet is cut, so that only the last packet of a frame ends with a unit")
     func noRoom() throws {
         let large = [0x2A, 28] + [UInt8](repeating: 1, count: 28)
         let frame = large + [0x32, 3, 1, 2, 3]
-        #expect(self.frame(frame, limit: 32).map(\.count) == [30, 5])
+        #expect(self.frame(frame, limit: 32).map(\.count) == [18, 18])
+        #expect(self.frame(frame, limit: 32).map(\.first) == [0x50, 0xA0])
         #expect(try format.join(self.frame(frame, limit: 32)) == frame)
         #expect(self.frame(frame, limit: 36).count == 1)
+    }
+
+    @Test("Only the last packet of a frame ends with a unit, at any limit", arguments: 1...20)
+    func continuation(seed: UInt64) throws {
+        var numbers = SeededNumbers(seed)
+        var bytes: [UInt8] = []
+        for _ in 0..<Int.random(in: 2...6, using: &numbers) {
+            let count = Int.random(in: 1...2000, using: &numbers)
+            bytes += [0x32] + LEB128.bytes(of: count) + [UInt8](repeating: 9, count: count)
+        }
+        for limit in [20, 99, 100, 101, 500, 1140, 1200] {
+            let payloads = frame(bytes, limit: limit)
+            #expect(payloads.dropLast().allSatisfy { $0[0] & 0x40 != 0 } && payloads.last.map { $0[0] & 0x40 } == 0)
+            #expect(payloads.dropFirst().allSatisfy { $0[0] & 0x80 != 0 } && payloads[0][0] & 0x80 == 0)
+            #expect(payloads.count <= (bytes.count + limit - 2) / (limit - 1) + 1)
+            #expect(try format.join(payloads) == bytes)
+        }
     }
 
     @Test("A frame that is cut at any limit is joined to the same units", arguments: 1...20)

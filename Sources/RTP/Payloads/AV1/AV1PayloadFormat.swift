@@ -16,38 +16,75 @@ package final class AV1PayloadFormat: VideoPayloadFormat {
 
     private init() {}
 
-    /// Units without a size in their header follow each other in groups: a group is cut into payloads of nearly equal
-    /// size, the first of which has all its units but the last.
+    /// Units without a size in their header follow each other in payloads of nearly equal size. Only the last payload of
+    /// a frame ends with a unit: libwebrtc without a dependency descriptor takes a payload that does as the end of a
+    /// frame, and rejects two frames with one timestamp.
     package func cut(_ frame: [UInt8], number: FrameNumber, limit: Int) -> FrameCut {
         let units = Self.sentUnits(of: frame)
         let startsSequence =
             units.first?.kind == .sequenceHeader && (try? AV1FrameHeader(parsing: frame.span.bytes))?.isKeyFrame == true
-        let room = max(1, limit - 1)
-        var data: [UInt8] = []
-        data.reserveCapacity(frame.count)
-        var groups: [(range: Range<Int>, unitCount: Int)] = []
-        var rest = units[...]
-        repeat {
-            let group = rest.prefix(Self.groupCount(rest, of: frame, room: room))
-            let start = data.count
-            for unit in group.dropLast() {
-                LEB128.append(unit.elementByteCount(in: frame), to: &data)
-                unit.appendElement(of: frame, to: &data)
-            }
-            group.last?.appendElement(of: frame, to: &data)
-            groups.append((start..<data.count, max(1, group.count)))
-            rest = rest.dropFirst(group.count)
-        } while !rest.isEmpty
-        var cut = FrameCut(data)
-        for (index, group) in groups.enumerated() {
-            cut.append(group.range, room: room) { piece, count in
-                AV1AggregationHeader(
-                    continuesUnit: piece > 0, isContinued: piece < count - 1,
-                    elementCount: piece == 0 ? group.unitCount : 1,
-                    startsSequence: startsSequence && index == 0 && piece == 0
-                ).prefix
-            }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(frame.count)
+        var ends: [Int] = []
+        for unit in units {
+            unit.appendElement(of: frame, to: &bytes)
+            ends.append(bytes.count)
         }
+        return Self.cut(bytes, endingAt: ends, room: max(1, limit - 1), startsSequence: startsSequence)
+    }
+
+    /// The maximum number of elements that an aggregation header counts, so that the last one needs no length.
+    private static let countedElements = 3
+
+    private static func cut(_ bytes: [UInt8], endingAt ends: [Int], room: Int, startsSequence: Bool) -> FrameCut {
+        // Each unit has a length in one of the payloads, except for the last one if it is counted.
+        let lengths = zip(ends, [0] + ends).map { LEB128.byteCount(of: $0 - $1) }
+            .dropLast(ends.count > countedElements ? 0 : 1)
+        var rest = bytes.count + lengths.reduce(0, +)
+        let payloadCount = max(1, (rest + room - 1) / room)
+        var data: [UInt8] = []
+        data.reserveCapacity(rest)
+        var payloads: [(range: Range<Int>, header: AV1AggregationHeader)] = []
+        var (position, unit) = (0, 0)
+        repeat {
+            let start = data.count
+            let payloadsLeft = max(1, payloadCount - payloads.count)
+            let size = min(room, (rest + payloadsLeft - 1) / payloadsLeft)
+            let continuesUnit = position > (unit == 0 ? 0 : ends[unit - 1])
+            var (elementCount, isOpen) = (0, true)
+            while isOpen, unit < ends.count {
+                let (unitRest, left) = (ends[unit] - position, size - (data.count - start))
+                let isLast = unit == ends.count - 1
+                elementCount += 1
+                let needsLength = elementCount > countedElements
+                let whole = unitRest + LEB128.byteCount(of: unitRest)
+                // Something of the next unit must follow a whole one.
+                isOpen = !isLast && whole + (elementCount >= countedElements ? 2 : 1) <= left
+                let count: Int
+                if isOpen || isLast && (needsLength ? whole : unitRest) <= left {
+                    count = unitRest
+                } else {
+                    let most = needsLength ? left - LEB128.byteCount(of: left) : left
+                    count = max(1, min(most, isLast ? unitRest : unitRest - 1))
+                }
+                if isOpen || needsLength { LEB128.append(count, to: &data) }
+                data += bytes[position..<position + count]
+                position += count
+                if position == ends[unit] { unit += 1 }
+            }
+            rest = max(1, rest - (data.count - start))
+            let isContinued = unit < ends.count && position > (unit == 0 ? 0 : ends[unit - 1])
+            payloads.append(
+                (
+                    start..<data.count,
+                    AV1AggregationHeader(
+                        continuesUnit: continuesUnit, isContinued: isContinued,
+                        elementCount: elementCount > countedElements ? 0 : max(1, elementCount),
+                        startsSequence: startsSequence && payloads.isEmpty)
+                ))
+        } while unit < ends.count
+        var cut = FrameCut(data)
+        for (range, header) in payloads { cut.append(range, room: range.count) { _, _ in header.prefix } }
         return cut
     }
 
@@ -60,19 +97,6 @@ package final class AV1PayloadFormat: VideoPayloadFormat {
             position = unit.bytes.upperBound
         }
         return units
-    }
-
-    /// Returns the number of units in the next group: as many as the aggregation header can count, if the first of the
-    /// group's equal payloads then has room for all but the last unit, and for the beginning of that.
-    private static func groupCount(_ units: ArraySlice<OpenBitstreamUnit>, of frame: [UInt8], room: Int) -> Int {
-        for count in [3, 2] where units.count >= count {
-            let sizes = units.prefix(count).map { $0.elementByteCount(in: frame) }
-            let whole = sizes.dropLast().reduce(0) { $0 + LEB128.byteCount(of: $1) + $1 }
-            let total = whole + (sizes.last ?? 0)
-            let payloadCount = (total + room - 1) / room
-            if whole < (total + payloadCount - 1) / payloadCount { return count }
-        }
-        return min(1, units.count)
     }
 
     package func read(_ payload: RawSpan) throws(RTPError) -> (content: PacketContent, piece: Range<Int>) {
@@ -158,11 +182,6 @@ extension VideoPayloadFormat where Self == AV1PayloadFormat {
 extension OpenBitstreamUnit {
     /// Whether senders leave the unit out, and receivers ignore it (AV1 RTP §5). Padding is for constant bitrates.
     fileprivate var isOmittedInRTP: Bool { kind == .temporalDelimiter || kind == .tileList || kind == .padding }
-
-    /// Returns the number of bytes without the size in the header.
-    fileprivate func elementByteCount(in frame: [UInt8]) -> Int {
-        Self.headerByteCount(frame[bytes.lowerBound]) + payload.count
-    }
 
     /// Appends the unit without the size in its header.
     fileprivate func appendElement(of frame: [UInt8], to data: inout [UInt8]) {
