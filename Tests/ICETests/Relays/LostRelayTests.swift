@@ -10,13 +10,16 @@ import Testing
     }
 
     /// Two agents that are connected through a relay, which the first has asked for.
-    private func network(_ transport: TransportProtocol) throws -> VirtualNetwork {
+    private func network(
+        _ transport: TransportProtocol, lifetime: Duration = .seconds(3600)
+    ) throws -> VirtualNetwork {
         var timing = Timing()
         timing.restartPatience = .seconds(600)
         var network = VirtualNetwork(timing: timing)
         network.addHost(0, "192.0.2.1")
         network.addHost(1, "192.0.2.2")
         network.turnServers = [TURNServerModel(try address("198.51.100.1", 3478), transport: transport)]
+        network.turnServers[0].longestLifetime = lifetime
         network.blocksDirectPaths = true
         network.agents[0].gather(servers: [try #require(network.turnServers[0].server)], now: network.now)
         network.run(.seconds(1))
@@ -150,6 +153,26 @@ import Testing
         #expect(network.agents[0].serverReports().map(\.outcome) == [.answered])
         #expect(network.turnServers[0].allocations.count == 1)
         #expect(!network.events[0].contains { if case .serverFailed = $0 { true } else { false } })
+    }
+
+    @Test("The newest credentials replace those that a server accepts no longer", arguments: [false, true])
+    func renewedCredentials(areKnownBefore: Bool) throws {
+        var network = try network(.udp, lifetime: .seconds(30))
+        // More than are kept.
+        for number in 0..<6 {
+            network.turnServers[0].user = "ann \(number)"
+            guard areKnownBefore else { continue }
+            network.agents[0].gather(servers: [try #require(network.turnServers[0].server)], now: network.now)
+        }
+        // The server rejects the next request, and keeps the allocation of the former user until its end.
+        network.run(.seconds(20))
+        #expect(!hasRelay(network))
+        if !areKnownBefore {
+            network.agents[0].gather(servers: [try #require(network.turnServers[0].server)], now: network.now)
+        }
+        network.run(.seconds(40))
+        #expect(hasRelay(network))
+        #expect(network.turnServers[0].allocations.values.map(\.user) == ["ann 5"])
     }
 
     @Test("A relay is not nominated while more candidates of the peer can arrive")
