@@ -9,19 +9,23 @@ final class BrowserPage {
     private var answersTaken = 0
 
     /// Starts the browser, with a fresh profile; `languages` are those that it asks pages for, the preferred one first.
-    init(_ browser: Viewer, languages: String = "en-US,en", in folder: TemporaryFolder) async throws {
+    /// With a network, it is on the viewer's host.
+    init(
+        _ browser: Viewer, languages: String = "en-US,en", on network: TestNetwork? = nil, in folder: TemporaryFolder
+    ) async throws {
         let out = folder.file("page-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: out, withIntermediateDirectories: true)
         let pipe = out.appendingPathComponent("commands").path
         try #require(mkfifo(pipe, 0o600) == 0)
         // Open for both: opening waits for nobody.
         commands = FileHandle(fileDescriptor: open(pipe, O_RDWR | O_CLOEXEC), closeOnDealloc: true)
-        driver = try RunningProgram(
-            try #require(Peers.python),
-            [
-                Peers.script("page_browser.py"), "--browser", browser.rawValue, "--languages", languages,
-                "--commands", pipe, "--out", out.path,
-            ], in: folder)
+        let python = try #require(Peers.python)
+        let arguments = [
+            Peers.script("page_browser.py"), "--browser", browser.rawValue, "--languages", languages,
+            "--commands", pipe, "--out", out.path,
+        ]
+        driver =
+            try network?.start(python, arguments, on: .viewer) ?? RunningProgram(python, arguments, in: folder)
         _ = try await answer(to: "the start of \(browser.rawValue)", timeout: .seconds(120))
     }
 
