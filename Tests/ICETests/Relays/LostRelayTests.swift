@@ -38,6 +38,7 @@ import Testing
     private func cut(_ network: inout VirtualNetwork, for outage: Duration) {
         let server = network.turnServers[0].address
         network.turnServers[0].allocations = [:]
+        network.turnServers[0].users = []
         network.blocked = [server]
         network.agents[0].transmitFailed(
             base: network.bases[0][0], destination: server, over: network.turnServers[0].transport, now: network.now)
@@ -173,6 +174,20 @@ import Testing
         network.run(.seconds(40))
         #expect(hasRelay(network))
         #expect(network.turnServers[0].allocations.values.map(\.user) == ["ann 5"])
+    }
+
+    @Test("A lost relay is requested again with renewed credentials only", arguments: [false, true])
+    func renewedBeforeRequest(areKnownBefore: Bool) throws {
+        var network = try network(.tcp)
+        network.turnServers[0].user = "bea"
+        let renewed = try #require(network.turnServers[0].server)
+        if areKnownBefore { network.agents[0].gather(servers: [renewed], now: network.now) }
+        cut(&network, for: .milliseconds(500))
+        if !areKnownBefore { network.agents[0].gather(servers: [renewed], now: network.now) }
+        network.run(.seconds(10))
+        #expect(hasRelay(network))
+        // A server binds the connection to its first user name.
+        #expect(!network.turnServers[0].users.contains(TURNServerModel.username))
     }
 
     @Test("A relay is not nominated while more candidates of the peer can arrive")

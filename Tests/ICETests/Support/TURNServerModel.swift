@@ -41,6 +41,8 @@ struct TURNServerModel {
     var forbidden: Set<IPAddress> = []
     /// The user whose requests are accepted. Allocations belong to the user who requested them.
     var user = Self.username
+    /// The user names in requests.
+    var users: Set<String> = []
     /// The longest lifetime that is granted; coturn's default.
     var longestLifetime = Duration.seconds(3600)
     /// The error with which every Allocate request is rejected.
@@ -110,6 +112,7 @@ struct TURNServerModel {
 
     private mutating func grant(_ message: STUNMessage, from client: Client, now: Instant) -> [Output] {
         guard message.messageClass == .request else { return [] }
+        if let name = message.username { users.insert(name) }
         guard let key, message.isAuthentic(key: key), message.username == user else {
             return refuse(message, 401, to: client)
         }
