@@ -153,8 +153,8 @@ let package = Package(
         module(
             "Transport",
             [
-                "CDatagrams", "ICE", "Locks", "Media", "PeerConnection", "RTP", "SDP", "STUN", "SecureTransport",
-                "WireFormat",
+                "CDatagrams", "Cryptography", "ICE", "Locks", "Media", "PeerConnection", "RTP", "SDP", "STUN",
+                "SecureTransport", "WireFormat",
             ], [logging, nioCore, nioPosix]),
         module(
             "Streams",

@@ -172,6 +172,8 @@ export class Session {
     this.#offer = sdp;
     this.#candidates = [];
     this.#gathered = false;
+    // Passwords of servers may be valid for a limited time.
+    this.#useServers(resource.servers);
     await connection.setLocalDescription({ type: "offer", sdp });
     await connection.setRemoteDescription({ type: "answer", sdp: answer });
     resource.answer = answer;

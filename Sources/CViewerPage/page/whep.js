@@ -114,6 +114,7 @@ export class Resource {
   async restart(fragment, signal) {
     const response = await this.#patch(fragment, '"*"', signal, RESTART_PATIENCE);
     this.etag = response.headers.get("ETag") ?? this.etag;
+    this.servers = iceServers(response.headers.get("Link"));
     return response.text();
   }
 

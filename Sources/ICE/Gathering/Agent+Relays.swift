@@ -157,7 +157,8 @@ extension Agent {
         }
         relayEnded(index, error, now: now)
         guard relay.isRevivable(after: error, now: now) else { return }
-        let other = allocation(at: relay.server, credentials, family: relay.allocation.configuration.family)
+        let renewed = asked.relays[index].takeRenewedCredentials() ?? credentials
+        let other = allocation(at: relay.server, renewed, family: relay.allocation.configuration.family)
         asked.relays[index].revive(by: other, now: now)
     }
 
@@ -172,8 +173,17 @@ extension Agent {
         guard asked.relays[index].hasFailed, case .turn(let credentials) = asked.relays[index].server.kind else {
             return false
         }
-        askAgain(index, credentials, at: start)
+        askAgain(index, asked.relays[index].takeRenewedCredentials() ?? credentials, at: start)
         return true
+    }
+
+    /// Adds credentials of a TURN server, which a request that waits for its time uses already.
+    mutating func add(_ credentials: LongTermCredentials, toRelay index: Int) {
+        asked.relays[index].add(credentials)
+        guard let start = asked.relays[index].start, let renewed = asked.relays[index].takeRenewedCredentials() else {
+            return
+        }
+        askAgain(index, renewed, at: start)
     }
 
     /// Verifies that a relay still exists, since no packets arrive through it.

@@ -32,8 +32,12 @@ struct Relay: Sendable {
     private var revivals = 0
     /// The time at which the server granted the relayed address.
     private var granted: Instant?
-    /// Alternative credentials, for a server that does not accept the first ones.
+    /// Whether the server has granted a relayed address before.
+    private var hasGranted = false
+    /// Alternative credentials, for a server that does not accept the current ones.
     private var otherCredentials: [LongTermCredentials] = []
+    /// Newer credentials than those of the address that the server granted, for the next one.
+    private var renewedCredentials: LongTermCredentials?
     /// The time of the next keepalive of the NAT binding.
     private var keepalive: Instant?
 
@@ -132,7 +136,7 @@ struct Relay: Sendable {
     /// Records the relayed address as a candidate. Over UDP the NAT binding is kept alive from then on.
     mutating func relays(from address: TransportAddress, keepalive: Instant, now: Instant) {
         relayed = address
-        granted = now
+        (granted, hasGranted) = (now, true)
         if transport == .udp { self.keepalive = keepalive }
     }
 
@@ -167,10 +171,11 @@ struct Relay: Sendable {
     /// Whether the relay retries after this error: the server has granted an allocation before, and it can become
     /// reachable again.
     func isRevivable(after error: TURNError, now: Instant) -> Bool {
-        guard granted != nil || revivals > 0, revivals(now: now) < Self.revivalLimit else { return false }
+        guard hasGranted, revivals(now: now) < Self.revivalLimit else { return false }
         return switch error {
-        // A server that has lost a connection can still count its allocation for some time.
-        case .allocationLost, .connectionLost, .unreachable, .quotaReached, .serverFull: true
+        // A server that has lost a connection can still count its allocation for some time, and one that has rejected
+        // old credentials still has theirs.
+        case .allocationLost, .connectionLost, .unreachable, .quotaReached, .serverFull, .portInUse: true
         default: false
         }
     }
@@ -194,17 +199,31 @@ struct Relay: Sendable {
         isRefused = false
     }
 
-    /// Adds alternative credentials for the same server.
+    /// Adds credentials for the same server: alternatives until it grants an address, and then renewed ones.
     mutating func add(_ credentials: LongTermCredentials) {
-        guard server.kind != .turn(credentials), !otherCredentials.contains(credentials),
-            otherCredentials.count < Self.credentialsLimit
-        else { return }
+        guard server.kind != .turn(credentials), !otherCredentials.contains(credentials) else { return }
+        if hasGranted { renewedCredentials = credentials } else { addOther(credentials) }
+    }
+
+    private mutating func addOther(_ credentials: LongTermCredentials) {
+        if otherCredentials.count == Self.credentialsLimit { otherCredentials.removeFirst() }
         otherCredentials.append(credentials)
     }
 
-    /// Replaces credentials that the server does not accept with the next alternative. Returns nil if there is none.
+    /// Replaces the credentials with renewed ones before the next request for an address, because a server can bind a
+    /// port of ours to the first user name from there. Returns nil if there are none.
+    mutating func takeRenewedCredentials() -> LongTermCredentials? {
+        guard let next = renewedCredentials.take() else { return nil }
+        if case .turn(let former) = server.kind { addOther(former) }
+        server.kind = .turn(next)
+        return next
+    }
+
+    /// Replaces credentials that the server does not accept with the next ones. Returns nil if there are none.
     mutating func takeOtherCredentials(after error: TURNError) -> LongTermCredentials? {
-        guard case .wrongCredentials = error, !otherCredentials.isEmpty else { return nil }
+        guard case .wrongCredentials = error else { return nil }
+        if let renewed = takeRenewedCredentials() { return renewed }
+        guard !otherCredentials.isEmpty else { return nil }
         let next = otherCredentials.removeFirst()
         server.kind = .turn(next)
         return next

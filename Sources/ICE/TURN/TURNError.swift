@@ -62,8 +62,8 @@ extension TURNError: CustomStringConvertible {
         case .connectionLost(let transport):
             "no connection over \(transport.rawValue.uppercased()), or it ended: check address, port and firewall"
         case .wrongCredentials(let realm):
-            "the server does not accept user name and password (its realm is \"\(realm.printable)\"): check both, and whether the password "
-                + "has expired"
+            "the server does not accept user name and password (its realm is \"\(realm.printable)\"): check both, or the secret "
+                + "and this machine's clock, and whether the password has expired"
         case .incompleteChallenge:
             "the server asks for credentials without saying a realm and nonce: it is misconfigured"
         case .weakenedChallenge:

@@ -81,10 +81,10 @@ extension ViewerServer {
             response.headers.add(name: "Allow", value: "POST, OPTIONS")
             response.headers.add(name: "Accept-Post", value: Self.descriptionType)
             // Credentials of TURN servers are only for clients with the token. A browser's preflight request has no
-            // token.
+            // token. A client that is not a viewer yet gets none that are from a shared secret.
             if pathToken ?? Self.bearer(request) != nil {
                 _ = try await membership(for: request, pathToken: pathToken)
-                addServers(to: &response)
+                addServers(configuration.connection.iceServers.filter(\.isGranted), to: &response)
             }
             return response
         }
@@ -105,7 +105,7 @@ extension ViewerServer {
         response.headers.add(name: "Link", value: LinkHeader.state(at: location + "/state"))
         response.headers.add(name: "ETag", value: EntityTag.first.headerValue)
         response.headers.add(name: "Accept-Patch", value: TrickleFragment.mediaType)
-        addServers(to: &response)
+        addServers(servers(for: session), to: &response)
         // The response did not reach the client, which does not know the session and will ask for another one.
         response.notTaken = { [weak self] in self?.remove(session) }
         return response
@@ -157,8 +157,13 @@ extension ViewerServer {
         return way + "sessions/" + session
     }
 
-    private func addServers(to response: inout HTTPResponse) {
-        for server in configuration.connection.iceServers {
+    /// Returns the servers, with credentials of the viewer's own from a shared secret.
+    private func servers(for session: ViewerSession) -> [ICEServer] {
+        configuration.connection.iceServers.map { $0.granted(to: String(session.id)) }
+    }
+
+    private func addServers(_ servers: [ICEServer], to response: inout HTTPResponse) {
+        for server in servers {
             let source = server.source
             response.headers.add(
                 name: "Link",
@@ -187,6 +192,8 @@ extension ViewerServer {
         let text = TrickleFragment.text(of: restarted.answer)
         var response = HTTPResponse(.ok, type: TrickleFragment.mediaType, text: text)
         response.headers.add(name: "ETag", value: restarted.entityTag.headerValue)
+        // The viewer may have been disconnected in the meantime.
+        addServers(servers(for: try session(key)), to: &response)
         return response
     }
 

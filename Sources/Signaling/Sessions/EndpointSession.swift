@@ -138,14 +138,18 @@ internal import RTCShareWireFormat
     /// Gathers from the ICE servers that the answer names; new candidates are trickled.
     private func useServers(of response: HTTPClient.Response) async {
         let servers = response.all("Link").flatMap { LinkHeader.parse($0) }.filter { $0.iceServer != nil }
-        for reading in servers.prefix(Self.mostServers).flatMap(\.iceServerReadings) {
+        for server in servers.prefix(Self.mostServers) {
             guard !Task.isCancelled else { return }
-            do {
-                let known = try ICEServer(urls: reading.url, username: reading.username, credential: reading.credential)
-                await connection.gather(servers: try await known.resolve())
-            } catch {
-                logger.info("a server that was named is of no use: \(error)")
+            let readings = server.iceServerReadings.compactMap { reading in
+                do {
+                    return try ICEServer(
+                        urls: reading.url, username: reading.username, credential: reading.credential)
+                } catch {
+                    logger.info("a server that was named is of no use: \(error)")
+                    return nil
+                }
             }
+            await connection.gather(readings)
         }
     }
 
@@ -208,6 +212,8 @@ internal import RTCShareWireFormat
             self.offer = offer
             self.answer = renewed
             entityTag = response["ETag"] ?? entityTag
+            // Passwords of servers may be valid for a limited time. The servers delay nothing.
+            if !usesOwnServers { Task { await useServers(of: response) } }
             return .begun
         } catch {
             await connection.rollbackOffer()

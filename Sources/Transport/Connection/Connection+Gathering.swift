@@ -21,11 +21,19 @@ extension Connection {
         if servers.known.isEmpty, let failure { throw failure }
     }
 
+    /// Renews old credentials from a shared secret. Relayed addresses keep those that they began with (RFC 8656 §5), and
+    /// the next ones get the new ones.
+    func renewCredentials() {
+        if servers.needsGrant(now: configuration.currentDate()) { askServers() }
+    }
+
     /// Asks the servers with known addresses at once, and the others as soon as their names are resolved.
     func askServers() {
+        let now = configuration.currentDate()
+        let granted = configuration.iceServers.map { servers.granted($0, now: now) }
         var known = servers.known
         var unknown: [ICEServer] = []
-        for server in configuration.iceServers {
+        for server in granted {
             do {
                 if let addresses = try server.resolveKnown(by: configuration.serverNames) {
                     known += addresses.filter { !known.contains($0) }
@@ -49,6 +57,20 @@ extension Connection {
                 }
             }
         }
+    }
+
+    /// Asks other servers than the configuration's, as soon as the names of all are resolved. Those without an address
+    /// are ignored.
+    package func gather(_ servers: [ICEServer]) async {
+        var addresses: [ICEServerAddress] = []
+        for server in servers {
+            do {
+                addresses += try await server.resolve(by: configuration.serverNames)
+            } catch {
+                logger.info("\(error)")
+            }
+        }
+        if !addresses.isEmpty { gather(servers: addresses) }
     }
 
     /// Asks the servers at the addresses that a lookup found.

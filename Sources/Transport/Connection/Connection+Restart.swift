@@ -20,6 +20,7 @@ extension Connection {
     }
 
     private func askServersAgain() {
+        renewCredentials()
         peer.gatherAgain(now: MonotonicClock.now)
         isGathering = peer.isGathering
         drain()

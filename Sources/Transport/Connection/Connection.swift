@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 public import Logging
 package import NIOCore
 public import NIOPosix
@@ -90,6 +91,8 @@ public actor Connection {
         public var logger = Logger(label: "rtcshare.connection")
         /// The lookup of servers' names.
         var serverNames = ServerNames.system
+        /// The wall clock, by which credentials of servers expire.
+        var currentDate: @Sendable () -> Date = { Date() }
         /// The configuration of the peer connection.
         package var peer = PeerConnection.Configuration()
 
@@ -373,15 +376,18 @@ public actor Connection {
         sockets.flushDedicated()
         if !queueWaiters.isEmpty, !peer.hasQueuedPackets { resumeQueueWaiters() }
         passOnReceived()
+        var hasRelayFailed = false
         while let event = peer.pollEvent() {
             guard notifySenders(event) else { continue }
             log(event)
+            if case .serverFailed(let failure) = event, case .relay = failure.error { hasRelayFailed = true }
             consumer?.handle(event, from: self)
             if case .gatheringComplete = event { resumeGatherWaiters() }
             if let signal = ConnectionSignal(event, ufrag: peer.localUsernameFragment) { pendingSignals.append(signal) }
         }
         if let entry { loop.schedule(entry, at: peer.nextDeadline(now: now) ?? .distantFuture) }
         loop.endGathering()
+        if hasRelayFailed { renewCredentials() }
     }
 
     /// Reports the progress of the stream that carries media.

@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import RTCShareICE
 internal import RTCSharePeerConnection
 
@@ -9,18 +10,47 @@ struct ServerLookups: Sendable {
     var lookUps = 0
     /// The servers whose names have no address.
     private var unresolvable: [(url: String, error: ICEServerError)] = []
+    /// The servers with a shared secret, each with credentials from it and the time of their beginning.
+    private var grants: [ICEServer: (server: ICEServer, date: Date)] = [:]
     /// The reasons for the end of streams to servers.
     private(set) var streamFailures: [DedicatedSocket.Endpoint: String] = [:]
 
     /// The maximum number of streams for which a reason is kept: a peer can name any number of them.
     private static let mostStreamFailures = 64
+    /// The maximum number of credentials for one address, of which the newest are kept.
+    private static let mostCredentials = 4
 
     /// Whether there are servers to ask, including failed ones.
     var areAsked: Bool { !known.isEmpty || !unresolvable.isEmpty || lookUps > 0 }
 
-    /// Records the servers that are asked.
+    /// Returns the server, with credentials if it has a shared secret: the same ones until half of their lifetime is
+    /// over, and then new ones.
+    mutating func granted(_ server: ICEServer, now: Date) -> ICEServer {
+        guard !server.isGranted else { return server }
+        if let grant = grants[server] {
+            guard isOld(grant, of: server, now: now) else { return grant.server }
+            known.removeAll { $0.kind == grant.server.credentials.map { .turn($0) } }
+        }
+        let granted = server.granted(now: now)
+        grants[server] = (granted, now)
+        return granted
+    }
+
+    /// Whether a server gets new credentials.
+    func needsGrant(now: Date) -> Bool { grants.contains { isOld($0.value, of: $0.key, now: now) } }
+
+    private func isOld(_ grant: (server: ICEServer, date: Date), of server: ICEServer, now: Date) -> Bool {
+        let age = now.timeIntervalSince(grant.date)
+        return age < 0 || age >= (server.credentialLifetime ?? 0) / 2
+    }
+
+    /// Records the servers that are asked. New credentials come before those that the same server had before.
     mutating func ask(_ servers: [ICEServerAddress]) {
-        for server in servers where !known.contains(server) { known.append(server) }
+        for server in servers where !known.contains(server) {
+            let former = known.indices.filter { known[$0].isSameServer(as: server) && !servers.contains(known[$0]) }
+            if former.count == Self.mostCredentials, let oldest = former.last { known.remove(at: oldest) }
+            known.insert(server, at: former.first ?? known.endIndex)
+        }
         unresolvable.removeAll { failure in servers.contains { $0.url == failure.url } }
     }
 
@@ -60,5 +90,12 @@ struct ServerLookups: Sendable {
             if !lines.contains(line) { lines.append(line) }
         }
         return lines
+    }
+}
+
+extension ICEServerAddress {
+    /// Whether the two differ in their credentials at most.
+    fileprivate func isSameServer(as other: ICEServerAddress) -> Bool {
+        address == other.address && transport == other.transport && url == other.url
     }
 }

@@ -77,7 +77,7 @@ private struct NetworkExaminer: Sendable {
         } catch {
             answers.servers.append(
                 NetworkDiagnosis.Server(
-                    url: server.description, isRelay: server.credentials != nil, transport: server.transport.rawValue,
+                    url: server.description, isRelay: server.isRelay, transport: server.transport.rawValue,
                     error: error.description))
             return
         }
@@ -87,7 +87,7 @@ private struct NetworkExaminer: Sendable {
                 $0.address.ip.isV4 == ip.isV4 && $0.address.ip.isLoopback == ip.isLoopback
             }
             var report = NetworkDiagnosis.Server(
-                url: server.description, isRelay: server.credentials != nil, transport: address.transport.rawValue,
+                url: server.description, isRelay: server.isRelay, transport: address.transport.rawValue,
                 address: address.address.description)
             if matching.isEmpty {
                 report.error =

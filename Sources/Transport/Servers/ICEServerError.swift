@@ -6,7 +6,8 @@ public enum ICEServerError: Error, Sendable, Hashable {
     case invalidURL(String, reason: Reason)
     /// A relay requires credentials, and there are none.
     case missingCredentials(url: String)
-    /// User name or password is empty or has characters that RFC 8265 excludes, or the user name is too long.
+    /// User name, password or shared secret is empty, or a user name or password has characters that RFC 8265
+    /// excludes, or the user name is too long.
     case unusableCredentials(url: String)
     /// The server's name has no address.
     case unresolvable(host: String)
@@ -50,7 +51,7 @@ extension ICEServerError: ExplainedError {
         case .missingCredentials(let url):
             Explanation("\(url) needs a user name and a password", remedy: name(.credentials))
         case .unusableCredentials(let url):
-            "can't use the user name or password for \(url): it is empty, too long, or has control characters"
+            "can't use the user name, password or secret for \(url): it is empty, too long, or has control characters"
         case .unresolvable(let host):
             Explanation("the name \(host) has no address", remedy: "check its spelling and this machine's DNS")
         case .unanswered(let host):

@@ -29,6 +29,7 @@ struct ConfiguredOptions {
     /// The options that an option on the command line replaces, in addition to itself.
     private static let alternatives = [
         "link-token-file": ["no-token"], "no-token": ["link-token-file"],
+        "ice-credentials": ["ice-secret-file"], "ice-secret-file": ["ice-credentials"],
         "tls-self-signed": ["tls-certificate", "tls-key"],
         "tls-certificate": ["tls-self-signed"], "tls-key": ["tls-self-signed"], "name": ["control", "no-control"],
         "control": ["name", "no-control"], "no-control": ["name", "control"],

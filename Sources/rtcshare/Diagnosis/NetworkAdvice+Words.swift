@@ -10,7 +10,7 @@ extension NetworkAdvice.Setting {
         case .port: "--port"
         case .credentials:
             "put them into a file of mode 0600 for --ice-credentials, or into RTCSHARE_ICE_USERNAME and "
-                + "RTCSHARE_ICE_PASSWORD"
+                + "RTCSHARE_ICE_PASSWORD, or put the server's secret into a file for --ice-secret-file"
         case .resolvesHostNames: "--resolve-host-names"
         case .examination(let urls): (["rtcshare doctor"] + urls.map(Self.option)).joined(separator: " ")
         }

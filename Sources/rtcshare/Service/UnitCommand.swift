@@ -66,6 +66,7 @@ struct UnitCommand: AsyncParsableCommand {
         "--link-token-file": "token file", "--whip-token-file": "token file", "--janus-token-file": "token file",
         "--my-token-file": "token file", "--peer-token-file": "token file", "--janus-pin-file": "pin file",
         "--janus-secret-file": "secret file", "--ice-credentials": "credentials",
+        "--ice-secret-file": "secret file",
     ]
 
     /// Checks that the service can read its files with secrets, and that no other user can.

@@ -83,7 +83,7 @@ struct OfferCommand: AsyncParsableCommand {
         let relays = kept.map { StoredRelay($0, now: now) }
         // Passwords are stored only for servers that the next process needs.
         let useful = servers.filter { server in
-            server.credentials == nil || relays.contains { $0.url == server.description }
+            !server.isRelay || relays.contains { $0.url == server.description }
         }
         let file = SessionFile(path: saving.session)
         let keepsPrevious = saving.session == nil && file.keepPrevious(now: now)

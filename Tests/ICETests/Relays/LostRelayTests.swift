@@ -10,13 +10,16 @@ import Testing
     }
 
     /// Two agents that are connected through a relay, which the first has asked for.
-    private func network(_ transport: TransportProtocol) throws -> VirtualNetwork {
+    private func network(
+        _ transport: TransportProtocol, lifetime: Duration = .seconds(3600)
+    ) throws -> VirtualNetwork {
         var timing = Timing()
         timing.restartPatience = .seconds(600)
         var network = VirtualNetwork(timing: timing)
         network.addHost(0, "192.0.2.1")
         network.addHost(1, "192.0.2.2")
         network.turnServers = [TURNServerModel(try address("198.51.100.1", 3478), transport: transport)]
+        network.turnServers[0].longestLifetime = lifetime
         network.blocksDirectPaths = true
         network.agents[0].gather(servers: [try #require(network.turnServers[0].server)], now: network.now)
         network.run(.seconds(1))
@@ -35,6 +38,7 @@ import Testing
     private func cut(_ network: inout VirtualNetwork, for outage: Duration) {
         let server = network.turnServers[0].address
         network.turnServers[0].allocations = [:]
+        network.turnServers[0].users = []
         network.blocked = [server]
         network.agents[0].transmitFailed(
             base: network.bases[0][0], destination: server, over: network.turnServers[0].transport, now: network.now)
@@ -150,6 +154,40 @@ import Testing
         #expect(network.agents[0].serverReports().map(\.outcome) == [.answered])
         #expect(network.turnServers[0].allocations.count == 1)
         #expect(!network.events[0].contains { if case .serverFailed = $0 { true } else { false } })
+    }
+
+    @Test("The newest credentials replace those that a server accepts no longer", arguments: [false, true])
+    func renewedCredentials(areKnownBefore: Bool) throws {
+        var network = try network(.udp, lifetime: .seconds(30))
+        // More than are kept.
+        for number in 0..<6 {
+            network.turnServers[0].user = "ann \(number)"
+            guard areKnownBefore else { continue }
+            network.agents[0].gather(servers: [try #require(network.turnServers[0].server)], now: network.now)
+        }
+        // The server rejects the next request, and keeps the allocation of the former user until its end.
+        network.run(.seconds(20))
+        #expect(!hasRelay(network))
+        if !areKnownBefore {
+            network.agents[0].gather(servers: [try #require(network.turnServers[0].server)], now: network.now)
+        }
+        network.run(.seconds(40))
+        #expect(hasRelay(network))
+        #expect(network.turnServers[0].allocations.values.map(\.user) == ["ann 5"])
+    }
+
+    @Test("A lost relay is requested again with renewed credentials only", arguments: [false, true])
+    func renewedBeforeRequest(areKnownBefore: Bool) throws {
+        var network = try network(.tcp)
+        network.turnServers[0].user = "bea"
+        let renewed = try #require(network.turnServers[0].server)
+        if areKnownBefore { network.agents[0].gather(servers: [renewed], now: network.now) }
+        cut(&network, for: .milliseconds(500))
+        if !areKnownBefore { network.agents[0].gather(servers: [renewed], now: network.now) }
+        network.run(.seconds(10))
+        #expect(hasRelay(network))
+        // A server binds the connection to its first user name.
+        #expect(!network.turnServers[0].users.contains(TURNServerModel.username))
     }
 
     @Test("A relay is not nominated while more candidates of the peer can arrive")

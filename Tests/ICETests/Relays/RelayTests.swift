@@ -286,7 +286,7 @@ import Testing
                 let relayed = TransportAddress("198.51.100.1", port: 49_999)
             else { return }
             server.allocations[.init(address: client, transport: .udp)] = .init(
-                relayed: relayed, expiry: .distantFuture)
+                user: server.user, relayed: relayed, expiry: .distantFuture)
         }
         #expect(network.agents[0].localCandidates.contains { $0.type == .relayed })
         #expect(network.turnServers[0].log.map(\.method).filter { $0 == .refresh }.count == 1)

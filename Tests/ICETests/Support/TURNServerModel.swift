@@ -24,6 +24,7 @@ struct TURNServerModel {
     }
 
     struct Allocation {
+        let user: String
         let relayed: TransportAddress
         var expiry: Instant
         var permissions: [IPAddress: Instant] = [:]
@@ -38,6 +39,10 @@ struct TURNServerModel {
     var nonce = Array("nonce 1".utf8)
     /// Peers that no permission is given for.
     var forbidden: Set<IPAddress> = []
+    /// The user whose requests are accepted. Allocations belong to the user who requested them.
+    var user = Self.username
+    /// The user names in requests.
+    var users: Set<String> = []
     /// The longest lifetime that is granted; coturn's default.
     var longestLifetime = Duration.seconds(3600)
     /// The error with which every Allocate request is rejected.
@@ -61,7 +66,7 @@ struct TURNServerModel {
     }
 
     var credentials: LongTermCredentials? {
-        LongTermCredentials(username: Self.username, password: Self.password)
+        LongTermCredentials(username: user, password: Self.password)
     }
 
     var server: ICEServerAddress? {
@@ -107,10 +112,14 @@ struct TURNServerModel {
 
     private mutating func grant(_ message: STUNMessage, from client: Client, now: Instant) -> [Output] {
         guard message.messageClass == .request else { return [] }
-        guard let key = Self.key, message.isAuthentic(key: key), message.username == Self.username else {
-            return refuse(message, message.hasIntegrity ? 401 : 401, to: client)
+        if let name = message.username { users.insert(name) }
+        guard let key, message.isAuthentic(key: key), message.username == user else {
+            return refuse(message, 401, to: client)
         }
         guard message.nonce == nonce else { return refuse(message, 438, to: client) }
+        if message.method != .allocate, let allocation = allocations[client], allocation.user != user {
+            return refuse(message, 441, to: client)
+        }
         switch message.method {
         case .allocate:
             if let alternate {
@@ -123,7 +132,7 @@ struct TURNServerModel {
             let relayed = TransportAddress(ip: ip, port: nextPort)
             nextPort += 1
             let lifetime = min(message.lifetime ?? .seconds(600), longestLifetime)
-            allocations[client] = Allocation(relayed: relayed, expiry: now.advanced(by: lifetime))
+            allocations[client] = Allocation(user: user, relayed: relayed, expiry: now.advanced(by: lifetime))
             return answer(
                 message, [.xorRelayedAddress(relayed), .xorMappedAddress(client.address), .lifetime(lifetime)],
                 to: client)
@@ -176,14 +185,16 @@ struct TURNServerModel {
         return [Output(source: address, destination: client.address, bytes: data, transport: client.transport)]
     }
 
-    static let key = try? STUNMessage.longTermKey(username: username, realm: realm, password: password)
+    private var key: [UInt8]? {
+        try? STUNMessage.longTermKey(username: user, realm: Self.realm, password: Self.password)
+    }
 
     private func answer(
         _ request: STUNMessage, _ attributes: [Attribute], to client: Client, isAuthentic: Bool = true
     ) -> [Output] {
         let message = STUNMessage(
             .successResponse, method: request.method, transactionID: request.transactionID, attributes: attributes)
-        guard let bytes = try? message.encoded(integrityKey: isAuthentic ? Self.key : nil) else { return [] }
+        guard let bytes = try? message.encoded(integrityKey: isAuthentic ? key : nil) else { return [] }
         return [Output(source: address, destination: client.address, bytes: bytes, transport: client.transport)]
     }
 
@@ -196,7 +207,7 @@ struct TURNServerModel {
                 .errorCode(ErrorCode(code: code, reason: "Words")), .realm(Self.realm), .nonce(nonce),
             ] + attributes)
         let isKnown = code != 401 && code != 438
-        guard let bytes = try? message.encoded(integrityKey: isKnown ? Self.key : nil) else { return [] }
+        guard let bytes = try? message.encoded(integrityKey: isKnown ? key : nil) else { return [] }
         return [Output(source: address, destination: client.address, bytes: bytes, transport: client.transport)]
     }
 }

@@ -8,8 +8,8 @@ final class BrowserPage {
     private let commands: FileHandle
     private var answersTaken = 0
 
-    /// Starts the browser, with a fresh profile, on the viewer's host of a network if there is one; `languages` are those
-    /// that it asks pages for, the preferred one first.
+    /// Starts the browser, with a fresh profile; `languages` are those that it asks pages for, the preferred one first.
+    /// With a network, it is on the viewer's host.
     init(
         _ browser: Viewer, languages: String = "en-US,en", on network: TestNetwork? = nil, in folder: TemporaryFolder
     ) async throws {
@@ -25,11 +25,7 @@ final class BrowserPage {
             "--commands", pipe, "--out", out.path,
         ]
         driver =
-            if let network {
-                try network.start(python, arguments, on: .viewer)
-            } else {
-                try RunningProgram(python, arguments, in: folder)
-            }
+            try network?.start(python, arguments, on: .viewer) ?? RunningProgram(python, arguments, in: folder)
         _ = try await answer(to: "the start of \(browser.rawValue)", timeout: .seconds(120))
     }
 

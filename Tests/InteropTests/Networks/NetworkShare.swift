@@ -57,9 +57,11 @@ struct NetworkShare {
         try pipe.close()
     }
 
-    /// Serves a page from the sender's host, and watches it at a URL that leads there; both sides know the same servers.
+    /// Serves a page from the sender's host, and watches it at a URL that leads there. Both sides have the same options
+    /// for servers, unless the viewer has its own.
     init(
-        servedOver network: TestNetwork, at url: String, port: Int, servers: [String], in folder: TemporaryFolder
+        servedOver network: TestNetwork, at url: String, port: Int, servers: [String], viewer: [String]? = nil,
+        in folder: TemporaryFolder
     ) async throws {
         self.network = network
         self.folder = folder
@@ -76,7 +78,8 @@ struct NetworkShare {
         }
         viewing = try network.start(
             rtcshare,
-            ["view", url, "--duration", "1", "--stats", folder.file("viewer.jsonl").path] + servers,
+            ["view", url, "--duration", "1", "--stats", folder.file("viewer.jsonl").path]
+                + (viewer ?? servers),
             on: .viewer, environment: Self.environment)
     }
 

@@ -6,10 +6,12 @@ extension TestNetwork {
     static let password = "wonderland"
     static let realm = "networks.test"
 
-    /// Starts coturn on the server: STUN with a second address and port (RFC 5780), TURN over UDP and TCP for one user;
-    /// with a certificate, over TLS at the port of HTTPS too.
+    /// Starts coturn on the server: STUN with a second address and port (RFC 5780), TURN over UDP and TCP for one user
+    /// or, with a secret, for those with credentials from it; with a certificate, over TLS at the port of HTTPS too.
     @discardableResult
-    func startServer(versions: Versions = .v4, certificate: TestCertificate? = nil) async throws -> RunningProgram {
+    func startServer(
+        versions: Versions = .v4, certificate: TestCertificate? = nil, secret: String? = nil
+    ) async throws -> RunningProgram {
         let addresses =
             (versions.hasV4 ? [Self.serverV4, Self.alternateV4] : []) + (versions.hasV6 ? [Self.serverV6] : [])
         var arguments = addresses.flatMap { ["--listening-ip", $0] }
@@ -21,9 +23,13 @@ extension TestNetwork {
         } else {
             arguments.append("--no-tls")
         }
+        if let secret {
+            arguments += ["--use-auth-secret", "--static-auth-secret", secret, "--verbose"]
+        } else {
+            arguments += ["--lt-cred-mech", "--user", "\(Self.username):\(Self.password)"]
+        }
         arguments += [
-            "-n", "--no-dtls", "--no-cli", "--lt-cred-mech", "--realm", Self.realm,
-            "--user", "\(Self.username):\(Self.password)", "--userdb", "turn.db", "--pidfile", "turn.pid",
+            "-n", "--no-dtls", "--no-cli", "--realm", Self.realm, "--userdb", "turn.db", "--pidfile", "turn.pid",
             "--log-file", "stdout", "--simple-log", "--min-port", "50000", "--max-port", "50999",
             "--relay-threads", "1",
         ]

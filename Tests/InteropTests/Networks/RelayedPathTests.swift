@@ -81,6 +81,63 @@ extension Interop.NetworkTests {
             #expect(path.local == "relay", "\(path)")
         }
 
+        /// A share whose viewer, for whom UDP is blocked, gets a relay with credentials from a shared secret.
+        private func sharedSecret() throws -> (folder: TemporaryFolder, options: [String]) {
+            let folder = try TemporaryFolder()
+            let file = try folder.write("sesame\n", to: "turn.secret")
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+            let url = "turn:\(TestNetwork.serverV4)?transport=tcp"
+            return (folder, ["--ice-server", url, "--ice-secret-file", file.path])
+        }
+
+        private static let link = "http://\(TestNetwork.senderRouterV4):8080/"
+
+        @Test("A viewer of a link gets through a relay with credentials of its own from a shared secret")
+        func sharedSecretOfLink() async throws {
+            let (folder, options) = try sharedSecret()
+            let network = try await TestNetwork(viewer: .udpBlocked, in: folder)
+            let server = try await network.startServer(secret: "sesame")
+            let share = try await NetworkShare(
+                servedOver: network, at: Self.link, port: 8080, servers: options, viewer: [], in: folder)
+            let path = try await share.seenByViewer()
+            #expect(path.local == "relay" && path.localAddress == TestNetwork.serverV4, "\(path)")
+            #expect(Self.users(server).count == 1, "\(server.standardOutput)")
+            #expect(!share.said.contains("sesame"))
+        }
+
+        @Test(
+            "A browser gets through a relay with credentials of its own from a shared secret",
+            .enabled(if: Peers.has(.chromium) && Peers.canDriveBrowsers, "no chromium, or no Python to drive it"))
+        func sharedSecretOfPage() async throws {
+            let (folder, options) = try sharedSecret()
+            let network = try await TestNetwork(viewer: .udpBlocked, in: folder)
+            let server = try await network.startServer(secret: "sesame")
+            let share = try network.start(
+                try #require(Peers.rtcshare),
+                [
+                    "serve", "--no-control", "--no-token", "--listen", "8080", "--source", "test:640x360@15", "--audio",
+                    "none",
+                ] + options, on: .sender, environment: ["DISPLAY": "", "WAYLAND_DISPLAY": ""])
+            try await share.wait(for: "the link", timeout: .seconds(20)) { share.standardOutput.contains("http://") }
+            let page = try await BrowserPage(.chromium, on: network, in: folder)
+            try await page.go(to: Self.link)
+            try await page.wait(state: "live")
+            let first = try #require(Self.users(server).first)
+            // Its connection to the relay ends. The page restarts ICE with the servers of the answer to that.
+            server.stop()
+            let again = try await network.startServer(secret: "sesame")
+            try await again.wait(for: "the page's allocation", timeout: .seconds(60)) { !Self.users(again).isEmpty }
+            #expect(!Self.users(again).contains(first), "the same credentials")
+            try await page.wait(until: "document.querySelector('video').readyState >= 3", seconds: 30)
+            try await page.wait(state: "live")
+        }
+
+        /// The user names of the first viewer's relayed addresses.
+        private static func users(_ server: RunningProgram) -> [String] {
+            server.standardOutput.matches(of: /user <([0-9]+:1)>: incoming packet ALLOCATE processed, success/)
+                .map { String($0.output.1) }
+        }
+
         @Test("Told to use relays alone, a sender shows nobody its own address")
         func relaysAlone() async throws {
             let folder = try TemporaryFolder()

@@ -1,6 +1,9 @@
 import Foundation
-import Testing
+import RTCSharePeerConnection
+import RTCShareTransport
+import RTCShareWireFormat
 import TestSupport
+import Testing
 
 extension Interop {
     /// Shares through coturn alone, each way to it.
@@ -131,16 +134,15 @@ extension Interop {
             #expect(outcome.standardOutput.contains("typ relay") && !outcome.standardOutput.contains("typ host"))
         }
 
-        @Test("An offer's relayed address is taken up by the program that sends")
-        func keptAddress() async throws {
+        @Test("An offer's relayed address is taken up by the program that sends", arguments: [false, true])
+        func keptAddress(hasSecret: Bool) async throws {
             let folder = try TemporaryFolder()
-            let server = try await TURNServer(in: folder)
+            let server = try await TURNServer(secret: hasSecret ? "sesame" : nil, in: folder)
             defer { server.stop() }
-            let share = try Share(environment: server.environment(password: "sesame"), in: folder)
-            let options = [
-                "--bind", "127.0.0.1", "--ice-server", server.url("turn:127.0.0.1:PLAIN"), "--ice-transport-policy",
-                "relay",
-            ]
+            let share = try Share(
+                environment: hasSecret ? ["DISPLAY": ""] : server.environment(password: "sesame"), in: folder)
+            let options =
+                server.options("turn:127.0.0.1:PLAIN") + (hasSecret ? try secretFile("sesame\n", in: folder) : [])
             let offered = try await share.run(
                 ["offer", "--session", share.session.path, "--source", "test:640x360@15"] + options)
             try #require(offered.status == 0, "\(offered.standardError)")
@@ -149,6 +151,8 @@ extension Interop {
             _ = try folder.write(offered.standardOutput, to: "offer.sdp")
             let mode = try FileManager.default.attributesOfItem(atPath: share.session.path)[.posixPermissions]
             #expect((mode as? NSNumber)?.intValue == 0o600)
+            let stored = try String(contentsOf: share.session, encoding: .utf8)
+            #expect(stored.contains("sesame") == !hasSecret && stored.contains(":rtcshare\"") == hasSecret)
 
             let viewer = try await share.view(options + ["--duration", "2"])
             defer { viewer.stop() }
@@ -168,6 +172,63 @@ extension Interop {
             let said = offered.standardError + seen.standardError + sent.standardError + statistics
             #expect(!said.contains("sesame"))
             #expect(!(try String(contentsOf: share.session, encoding: .utf8)).contains("sesame"), "it is used up")
+        }
+
+        /// The option for a file with a secret.
+        private func secretFile(_ text: String, mode: Int = 0o600, in folder: TemporaryFolder) throws -> [String] {
+            let file = try folder.write(text, to: "turn.secret")
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
+            return ["--ice-secret-file", file.path]
+        }
+
+        @Test(
+            "A secret that the server does not have, that others can read, or that is empty is told, and never shown",
+            arguments: [
+                ("mellon", 0o600, 69, "check both, or the secret"), ("sesame", 0o640, 77, "chmod 600"),
+                ("\n", 0o600, 65, "not one line of text"), ("mellon\nsesame", 0o600, 65, "not one line of text"),
+            ])
+        func wrongSecret(text: String, mode: Int, status: Int32, words: String) async throws {
+            let folder = try TemporaryFolder()
+            let server = try await TURNServer(secret: "sesame", in: folder)
+            defer { server.stop() }
+            let share = try Share(environment: ["DISPLAY": ""], in: folder)
+            let outcome = try await share.run(
+                ["offer", "--session", share.session.path] + server.options("turn:127.0.0.1:PLAIN")
+                    + secretFile(text, mode: mode, in: folder))
+            #expect(outcome.status == status && outcome.standardError.contains(words), "\(outcome.standardError)")
+            #expect(!outcome.standardError.contains("mellon") && !outcome.standardError.contains("sesame"))
+        }
+
+        @Test("An address outlives its credentials from a secret, and the next one gets new credentials")
+        func expiredCredentials() async throws {
+            let folder = try TemporaryFolder()
+            let server = try await TURNServer(["--verbose"], secret: "sesame", in: folder)
+            defer { server.stop() }
+            let relay = try ICEServer(
+                urls: server.url("turn:127.0.0.1:PLAIN?transport=tcp"), sharedSecret: "sesame", lifetime: .seconds(2))
+            let old = relay.granted(to: "17")
+            let connection = try await connection(relay)
+            try await connection.gather()
+            try await server.wait(for: "ALLOCATE processed, success")
+            let expiry = Date().addingTimeInterval(3)
+            while Date() < expiry { try await Task.sleep(for: .milliseconds(100)) }
+            // coturn has rejected nothing: the address outlives the credentials.
+            #expect(await connection.hasRelayedCandidate)
+            let late = try await self.connection(old)
+            try await late.gather()
+            #expect(await late.serverFailures().first?.contains("whether the password has expired") == true)
+            await late.close()
+            try await server.restart()
+            try await server.wait(for: "ALLOCATE processed, success")
+            await connection.close()
+        }
+
+        private func connection(_ server: ICEServer) async throws -> Connection {
+            var configuration = Connection.Configuration()
+            configuration.addresses = [.v4(0x7F00_0001)]
+            configuration.iceServers = [server]
+            return try await Connection(
+                as: .offerer, identity: LocalIdentity(media: []), configuration: configuration)
         }
 
         @Test("A relayed address that its server has lost is told, and what to do")
@@ -316,9 +377,15 @@ private final class TURNServer {
     private let plain: UInt16
     private let secure: UInt16
 
-    /// - Parameter host: Whom its certificate names.
-    init(_ options: [String] = [], host: String = "localhost", in folder: TemporaryFolder) async throws {
+    /// - Parameters:
+    ///   - secret: What its users' credentials are from; without it there is one user.
+    ///   - host: Whom its certificate names.
+    init(
+        _ options: [String] = [], secret: String? = nil, host: String = "localhost", in folder: TemporaryFolder
+    ) async throws {
         self.folder = folder
+        let users = secret.map { ["--use-auth-secret", "--static-auth-secret", $0] }
+        let options = options + (users ?? ["--lt-cred-mech", "--user", "alice:sesame"])
         moreOptions = options
         certificate = try await TestCertificate(for: "DNS:\(host)", in: folder)
         plain = try Self.freePort()
@@ -346,10 +413,10 @@ private final class TURNServer {
             try #require(RunningProgram.find("turnserver")),
             [
                 "-n", "--no-cli", "--listening-ip", "127.0.0.1", "--relay-ip", "127.0.0.1", "--allow-loopback-peers",
-                "--listening-port", "\(plain)", "--tls-listening-port", "\(secure)", "--no-dtls", "--lt-cred-mech",
-                "--user", "alice:sesame", "--realm", "test.example", "--cert", certificate.certificate.path, "--pkey",
-                certificate.key.path, "--log-file", "stdout", "--simple-log", "--pidfile",
-                folder.file("turn.pid").path, "--userdb", folder.file("turn.db").path,
+                "--listening-port", "\(plain)", "--tls-listening-port", "\(secure)", "--no-dtls", "--realm",
+                "test.example", "--cert", certificate.certificate.path, "--pkey", certificate.key.path, "--log-file",
+                "stdout", "--simple-log", "--pidfile", folder.file("turn.pid").path, "--userdb",
+                folder.file("turn.db").path,
             ] + options, in: folder)
     }
 

@@ -429,6 +429,44 @@ struct ViewerServerTests {
         await share.end()
     }
 
+    /// The users of the servers in a response, each after the end of its lifetime.
+    private func users(_ response: HTTPClient.Response) -> [String?] {
+        response.all("Link").flatMap { LinkHeader.parse($0) }.compactMap(\.iceServer).map { server in
+            server.username.map { $0.drop { $0 != ":" } }.map(String.init)
+        }
+    }
+
+    @Test("Each viewer gets credentials of its own from a shared secret, also at an ICE restart, until it is kicked")
+    func grantedServers() async throws {
+        let servers = [
+            try ICEServer(urls: "stun:127.0.0.1:9"), try ICEServer(urls: "turn:127.0.0.1:9", sharedSecret: "sesame"),
+        ]
+        let share = try await ServerFixture { $0.connection.iceServers = servers }
+        // A client that is not a viewer.
+        #expect(users(try await share.ask("OPTIONS", "/whep", token: share.token)) == [nil])
+        let type = ("Content-Type", TrickleFragment.mediaType)
+        for _ in 0..<2 {
+            let session = try await AttendeeSession.receiving(
+                as: AttendeeID("viewer"), configuration: ServerFixture.connection)
+            let offer = try await session.connection.makeOffer()
+            let response = try await share.post(offer.description)
+            let viewer = try #require(await share.server.viewers.last?.id)
+            #expect(users(response) == [nil, ":\(viewer)"])
+            let answer = try SessionDescription.parse(utf8: response.body)
+            try await session.connection.accept(answer: answer, to: offer)
+            await session.connection.restartICE()
+            let second = TrickleFragment.text(of: try await session.connection.makeOffer())
+            let location = try share.session(in: response)
+            let patch = try await share.ask("PATCH", location, [type, ("If-Match", "*")], body: second)
+            #expect(patch.status == 200 && users(patch) == [nil, ":\(viewer)"])
+            try await share.server.kick(viewer)
+            await session.connection.restartICE()
+            let refused = try await share.ask("PATCH", location, [type, ("If-Match", "*")], body: second)
+            #expect(refused.status == 404 && users(refused).isEmpty)
+        }
+        await share.end()
+    }
+
     @Test("A share is served over HTTPS with a self-signed certificate")
     func https() async throws {
         let certificate = try ServerCertificate(selfSignedFor: ["127.0.0.1", "localhost"], unixTime: 1_790_000_000)

@@ -125,6 +125,33 @@ import Testing
         try await far.close()
     }
 
+    @Test("The connections of a room resolve the name of a TURN server once")
+    func oneLookUpForAll() async throws {
+        let server = NameServer()
+        var configuration = Connection.Configuration()
+        configuration.addresses = [Loopback.v4]
+        configuration.serverNames = server.makeNames()
+        configuration.iceServers = [try ICEServer(urls: "turn:turn.example:9", sharedSecret: "sesame")]
+        var connections: [Connection] = []
+        for _ in 0..<3 {
+            let connection = try await Connection(
+                as: .offerer, identity: Loopback.makeIdentity(sends: true), configuration: configuration)
+            await connection.askServers()
+            connections.append(connection)
+        }
+        await server.answer([Loopback.v4])
+        for connection in connections {
+            await waitUntil { await !connection.serverReports().isEmpty }
+            await connection.close()
+        }
+        let late = try await Connection(
+            as: .offerer, identity: Loopback.makeIdentity(sends: true), configuration: configuration)
+        await late.askServers()
+        #expect(await late.serverReports().count == 1)
+        await late.close()
+        #expect(server.questions == ["turn.example"])
+    }
+
     @Test("A caller's timeout does not end another caller's wait")
     func patienceOfEachCaller() async throws {
         let server = NameServer()

@@ -30,7 +30,7 @@ struct ICEOptions: ParsableArguments {
 
     /// Whether any of these options was given.
     var isGiven: Bool {
-        !iceServer.isEmpty || servers.iceCredentials != nil || iceTransportPolicy != nil || resolveHostNames
+        !iceServer.isEmpty || servers.hasCredentials || iceTransportPolicy != nil || resolveHostNames
     }
 
     /// Applies the options to a connection's configuration.
@@ -38,7 +38,7 @@ struct ICEOptions: ParsableArguments {
         (configuration.iceServers, configuration.trustRoots) = try servers.resolved()
         configuration.iceTransportPolicy = iceTransportPolicy == .relay ? .relay : .all
         configuration.resolvesHostNames = resolveHostNames
-        guard iceTransportPolicy == .relay, !configuration.iceServers.contains(where: { $0.credentials != nil })
+        guard iceTransportPolicy == .relay, !configuration.iceServers.contains(where: { $0.isRelay })
         else { return }
         throw CommandFailure(
             .usage, "--ice-transport-policy relay needs a TURN server", try: "--ice-server turn:HOST")

@@ -10,7 +10,7 @@ struct ICEServerOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             STUN or TURN server: stun:HOST, turn:HOST[?transport=tcp] or turns:HOST, each with an optional :PORT. TURN also \
-            needs --ice-credentials. Repeatable.
+            needs --ice-credentials or --ice-secret-file. Repeatable.
             """, valueName: "url"), completion: .list(["stun:", "turn:", "turns:"]))
     var iceServer: [String] = []
 
@@ -21,6 +21,23 @@ struct ICEServerOptions: ParsableArguments {
             $RTCSHARE_ICE_USERNAME and $RTCSHARE_ICE_PASSWORD.
             """, valueName: "file"), completion: .file())
     var iceCredentials: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            File (mode 0600) with the secret that the TURN server shares with rtcshare (coturn's static-auth-secret). Each \
+            viewer of rtcshare serve gets another password, for a day.
+            """, valueName: "file"), completion: .file())
+    var iceSecretFile: String?
+
+    /// Whether an option for credentials was given.
+    var hasCredentials: Bool { iceCredentials != nil || iceSecretFile != nil }
+
+    func validate() throws {
+        guard iceCredentials == nil || iceSecretFile == nil else {
+            throw ValidationError("--ice-credentials and --ice-secret-file exclude each other: give one")
+        }
+    }
 
     /// Returns the servers and their trusted certificates. Passwords on the command line are hidden from other users
     /// after this.
@@ -36,6 +53,7 @@ struct ICEServerOptions: ParsableArguments {
     }
 
     private func servers(environment: [String: String]) throws -> [ICEServer] {
+        let secret = try iceSecretFile.map(Self.secret)
         var credentials: ICECredentials?
         if let iceCredentials {
             credentials = try ICECredentials(file: iceCredentials)
@@ -46,6 +64,7 @@ struct ICEServerOptions: ParsableArguments {
         }
         return try iceServer.map { url in
             do {
+                if let secret { return try ICEServer(urls: url, sharedSecret: secret) }
                 return try ICEServer(urls: url, username: credentials?.username, credential: credentials?.password)
             } catch let error as ICEServerError {
                 // The message names the option, so that one from a file or a variable can be found.
@@ -53,5 +72,16 @@ struct ICEServerOptions: ParsableArguments {
                 throw CommandFailure(.usage, "--ice-server: \(explanation.problem)", try: explanation.remedy)
             }
         }
+    }
+
+    /// Reads the secret, which is one line, from a file that only its owner may read.
+    private static func secret(file path: String) throws(CommandFailure) -> String {
+        let secret = try SecretFile.readText(path, what: "secret file").trimmed
+        guard !secret.isEmpty, !secret.contains(where: \.isNewline) else {
+            throw CommandFailure(
+                .badInput, "can't use the secret in \(path): it is not one line of text",
+                try: "write the value of coturn's static-auth-secret into \(path)")
+        }
+        return secret
     }
 }

@@ -19,16 +19,18 @@ struct StoredRelays {
     private static let longestLifetime = Duration.seconds(3600)
     private static let cure = "make a new offer, or use rtcshare send without --answer"
 
-    /// Configures a connection for relayed addresses that can be handed over: over UDP, with a long lifetime. Returns a
-    /// message about servers that can't be used for that.
+    /// Configures a connection for relayed addresses that can be handed over: over UDP, with a long lifetime. The
+    /// session contains credentials of limited time, but not the secret that they are from. Returns a message about
+    /// servers that can't be used.
     static func prepare(_ configuration: inout Connection.Configuration) throws(CommandFailure) -> String? {
         configuration.peer.relayLifetime = longestLifetime
-        let streams = configuration.iceServers.filter { $0.credentials != nil && $0.transport.isStream }
+        configuration.iceServers = configuration.iceServers.map { $0.granted() }
+        let streams = configuration.iceServers.filter { $0.isRelay && $0.transport.isStream }
         guard !streams.isEmpty else { return nil }
         configuration.iceServers.removeAll(where: streams.contains)
         let names = streams.map(\.description).joined(separator: ", ")
         let isOnlyHope =
-            configuration.iceTransportPolicy == .relay && !configuration.iceServers.contains { $0.credentials != nil }
+            configuration.iceTransportPolicy == .relay && !configuration.iceServers.contains { $0.isRelay }
         let reason = "a relayed address over TCP or TLS ends with the program that asked for it"
         guard !isOnlyHope else {
             throw CommandFailure(
@@ -63,7 +65,7 @@ struct StoredRelays {
         configuration.resolvesHostNames = resolvesHostNames
         configuration.acceptsTCP = acceptsTCP
         configuration.peer.relayLifetime = Self.longestLifetime
-        configuration.iceServers = servers.filter { $0.credentials == nil }
+        configuration.iceServers = servers.filter { !$0.isRelay }
     }
 
     /// Configures another viewer's connection with the policy of `offer`, which allocates relayed addresses.
