@@ -63,6 +63,7 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let nioHTTP = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioWebSocket = Target.Dependency.product(name: "NIOWebSocket", package: "swift-nio")
+let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 
 let package = Package(
@@ -153,8 +154,9 @@ let package = Package(
         module(
             "Transport",
             [
-                "CDatagrams", "Cryptography", "ICE", "Locks", "Media", "PeerConnection", "RTP", "SDP", "STUN",
-                "SecureTransport", "WireFormat",
+                "CDatagrams", "CongestionControl", "Cryptography", "ICE", "Locks", "Media", "PeerConnection", "RTP",
+                "SDP",
+                "STUN", "SecureTransport", "WireFormat",
             ], [logging, nioCore, nioPosix]),
         module(
             "Streams",
@@ -270,7 +272,7 @@ let package = Package(
         tests(
             "TransportTests",
             ["ICE", "Locks", "Media", "PeerConnection", "RTP", "SDP", "STUN", "Transport", "WireFormat"],
-            ["TestSupport", logging, nioCore, nioPosix]),
+            ["TestSupport", logging, nioCore, nioEmbedded, nioPosix]),
         tests(
             "StreamsTests",
             [
@@ -315,7 +317,6 @@ let package = Package(
 // libFuzzer's `main` is linked to every program that is built for it: the fuzzer has none of its own, and the command line
 // is a library there. `.ci/fuzz` asks for it.
 if Context.environment["RTCSHARE_FUZZ"] != nil {
-    let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
     package.products.removeAll { $0.name == "rtcshare" }
     package.targets = package.targets.map { target in
         guard target.name == "rtcshare" else { return target }

@@ -82,7 +82,9 @@ package struct StreamBandwidth: Sendable {
         if progress.unsent > 0 { waitingSince = waitingSince ?? now } else { waitingSince = nil }
         if let waitingSince {
             follow(waitingSince, progress, now: now)
-        } else if grown.map({ now - $0 >= Self.growthInterval }) ?? true, let rate = rate(since: reports[0].at, now: now) {
+        } else if grown.map({ now - $0 >= Self.growthInterval }) ?? true,
+            let rate = rate(since: reports[0].at, now: now)
+        {
             grown = now
             if rate >= target * Self.usedShare { target = bounded(target * Self.growth) }
         }

@@ -154,12 +154,14 @@ extension Agent {
         ErrorCode(code: error.code, reason: String(error.reason.printable.prefix(64)))
     }
 
-    /// Adds `address` as a server-reflexive candidate of every socket and listener, with its port (1:1 NAT). Call it after the
-    /// last ``addLocalHost(_:interfaceOrder:now:)``.
+    /// Adds `address` as a server-reflexive candidate of every socket and listener, with its port (1:1 NAT). Call it
+    /// after the last ``addLocalHost(_:interfaceOrder:now:)`` and ``addListener(_:now:)``.
     package mutating func addPublicAddress(_ address: IPAddress, now: Instant) {
         guard isActive, configuration.iceTransportPolicy == .all else { return }
         for base in locals.bases where base.address.ip.isV4 == address.isV4 {
-            guard base.route == .socket || base.route == .passive, !base.address.ip.isLoopback, !base.address.ip.isLinkLocal else { continue }
+            guard base.route == .socket || base.route == .passive, !base.address.ip.isLoopback,
+                !base.address.ip.isLinkLocal
+            else { continue }
             addReflexive(TransportAddress(ip: address, port: base.address.port), of: base, server: nil)
         }
         advance(now: now)

@@ -91,8 +91,10 @@ extension Connection {
 
     /// Returns the parameters of a stream to a server or a peer.
     private func setting(for endpoint: DedicatedSocket.Endpoint) -> DedicatedSocket.Setting? {
-        guard let framing = peer.framing(
-            of: endpoint.destination, from: endpoint.base, over: endpoint.transport) else { return nil }
+        guard
+            let framing = peer.framing(
+                of: endpoint.destination, from: endpoint.base, over: endpoint.transport)
+        else { return nil }
         servers.streamDidBegin(endpoint)
         var setting = DedicatedSocket.Setting(framing: framing, trustRoots: configuration.trustRoots)
         if endpoint.transport == .tls,

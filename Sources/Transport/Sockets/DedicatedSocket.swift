@@ -133,7 +133,8 @@ final class DedicatedSocket {
         guard case .open(let channel) = state else { return nil }
         var progress = stream_progress()
         let result = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
-            of: NIOBSDSocket.Handle.self) { stream_read_progress($0, &progress) }
+            of: NIOBSDSocket.Handle.self
+        ) { stream_read_progress($0, &progress) }
         guard result == 0 else { return nil }
         let waiting = (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
         return StreamProgress(

@@ -149,6 +149,7 @@ private func wordsForPath(
     [
         codec, bitrate.map { String(printing: "%.0f kbit/s", $0) },
         fractionLost.map { String(printing: "%.1f %% lost", $0 * 100) },
-        roundTripTime.map { String(printing: "%.0f ms round trip", $0 * 1000) }, path.map { $0 == .tcp ? "over TCP" : $0.rawValue },
+        roundTripTime.map { String(printing: "%.0f ms round trip", $0 * 1000) },
+        path.map { $0 == .tcp ? "over TCP" : $0.rawValue },
     ].compactMap { $0 }
 }

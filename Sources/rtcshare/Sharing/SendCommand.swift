@@ -85,7 +85,8 @@ struct SendCommand: AsyncParsableCommand {
         }
         guard publishing.isGiven else { return }
         if offering.network.iceTcp == true {
-            throw ValidationError("--ice-tcp can't be combined with --whip or --janus: it is for viewers that connect to you")
+            throw ValidationError(
+                "--ice-tcp can't be combined with --whip or --janus: it is for viewers who connect to you")
         }
         if answering.answer != nil {
             throw ValidationError("--answer can't be combined with --whip or --janus: a server needs no answer file")
