@@ -162,6 +162,11 @@ public struct Pacer<Packet: Sendable>: ~Copyable, Sendable {
         updateFullness()
     }
 
+    /// Returns the time for which the oldest packet of audio has waited; zero if there is none.
+    public func soundDelay(now: Instant) -> Duration {
+        sound.next.map { now - $0.queued } ?? .zero
+    }
+
     /// Queues a packet of `size` bytes as the last of its priority.
     @inlinable
     public mutating func enqueue(_ packet: consuming Packet, size: Int, priority: Priority, now: Instant) {

@@ -153,8 +153,8 @@ extension PeerConnection {
                 if !path.isThere { requestKeyFrames() }
                 let wasStream = path.isStream
                 if path.select(pair) {
-                    // An ended TCP connection leaves unknown packets behind.
-                    if wasStream || bandwidth.isUnanswered(now: now) { beginAgain() }
+                    // An ended TCP connection leaves unknown packets behind, and lost ones are not resent over TCP.
+                    if wasStream || path.isStream || bandwidth.isUnanswered(now: now) { beginAgain() }
                     if transport.outbound != nil || path.isStream || wasStream {
                         bandwidth.pathChanged(isStream: path.isStream, now: now)
                     }

@@ -26,13 +26,18 @@ extension PeerConnection {
 
     /// Sends audio before all video. Audio that the peer can't receive is counted and dropped.
     package mutating func send(_ frame: EncodedAudioFrame, media: Int, now: Instant) {
-        guard takesFrames, isSending(media: media), outbound[media].audio != nil
+        // Audio that waits for a stream would be late, and delay everything after it.
+        let isLate = path.isFull && bandwidth.pacer.soundDelay(now: now) > Self.longestSoundDelay
+        guard takesFrames, isSending(media: media), outbound[media].audio != nil, !isLate
         else {
             counts.framesDroppedBeforeConnection += 1
             return
         }
         outbound[media].audio?.enqueue(frame, as: media, to: &bandwidth.pacer, now: now)
     }
+
+    /// The time for which audio waits for a full stream before it is dropped.
+    private static var longestSoundDelay: Duration { .milliseconds(400) }
 
     /// Reports pending requests for key frames.
     mutating func passOnKeyFrameRequests() {

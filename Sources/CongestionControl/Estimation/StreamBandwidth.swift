@@ -38,6 +38,8 @@ package struct StreamBandwidth: Sendable {
     /// The time since which bytes have been waiting; nil while none wait.
     private var waitingSince: Instant?
     private var grown: Instant?
+    /// The time of the last decrease, and the highest target before it and others soon before.
+    private var lowered: (former: DataRate, at: Instant)?
 
     /// The interval of reports.
     package static let reportInterval = Duration.milliseconds(25)
@@ -54,6 +56,11 @@ package struct StreamBandwidth: Sendable {
     /// The growth of a target in use in each ``growthInterval``.
     private static let growth = 1.08
     private static let growthInterval = Duration.milliseconds(200)
+    /// The growth below the target before a decrease, for the time after that.
+    private static let fastGrowth = 1.5
+    private static let memory = Duration.seconds(10)
+    /// The least ratio of a target to the one before: a retransmission shows no rate.
+    private static let largestCut = 0.5
     /// The ratio of the bytes sent to the target from which the target is in use.
     private static let usedShare = 0.7
 
@@ -77,37 +84,51 @@ package struct StreamBandwidth: Sendable {
     /// Processes a report.
     package mutating func receive(_ progress: StreamProgress, now: Instant) {
         if let last = reports.last, now < last.at || progress.acknowledged < last.progress.acknowledged { reports = [] }
+        let hasAdvanced = reports.last.map { progress.acknowledged > $0.progress.acknowledged } ?? false
         reports.append((progress, now))
         while reports.count > 2, now - reports[1].at >= Self.window { reports.removeFirst() }
         if progress.unsent > 0 { waitingSince = waitingSince ?? now } else { waitingSince = nil }
         if let waitingSince {
-            follow(waitingSince, progress, now: now)
-        } else if grown.map({ now - $0 >= Self.growthInterval }) ?? true,
-            let rate = rate(since: reports[0].at, now: now)
-        {
+            // While TCP retransmits, it acknowledges nothing, and then much at once.
+            if hasAdvanced { follow(waitingSince, progress, now: now) }
+        } else if grown.map({ now - $0 >= Self.growthInterval }) ?? true, let sample = sample(since: reports[0].at) {
             grown = now
-            if rate >= target * Self.usedShare { target = bounded(target * Self.growth) }
+            if sample.rate >= target * Self.usedShare { target = bounded(target * growth(now: now)) }
         }
+    }
+
+    /// Returns the growth of a target in use. Soon after a decrease, the former target is probably right again.
+    private func growth(now: Instant) -> Double {
+        guard let lowered, now - lowered.at < Self.memory, target < lowered.former * Self.queuedShare else {
+            return Self.growth
+        }
+        return Self.fastGrowth
     }
 
     /// Sets the target by TCP's rate while bytes wait.
     private mutating func follow(_ waitingSince: Instant, _ progress: StreamProgress, now: Instant) {
         // The first round trip acknowledges what was sent before.
-        let start = waitingSince.advanced(by: min(progress.roundTripTime, Self.window))
-        guard let rate = rate(since: start, now: now) else { return }
+        guard let sample = sample(since: waitingSince.advanced(by: min(progress.roundTripTime, Self.window))) else {
+            return
+        }
         let isQueued = progress.roundTripTime - progress.minimumRoundTripTime > Self.queueing
-        let followed = bounded(rate * (isQueued ? Self.queuedShare : Self.share))
-        let measured = now - start
-        if followed > target ? measured >= Self.briefWait : measured >= Self.longWait { target = followed }
+        let followed = bounded(sample.rate * (isQueued ? Self.queuedShare : Self.share))
+        if followed > target {
+            target = followed
+        } else if sample.time >= Self.longWait, lowered.map({ now - $0.at >= Self.longWait }) ?? true {
+            let former = lowered.flatMap { now - $0.at < Self.memory ? max($0.former, target) : nil } ?? target
+            lowered = (former, now)
+            target = max(followed, target * Self.largestCut)
+        }
     }
 
     /// Returns the rate of acknowledged bytes since the first report at or after `start`; nil if that is too recent.
-    private func rate(since start: Instant, now: Instant) -> DataRate? {
+    private func sample(since start: Instant) -> (rate: DataRate, time: Duration)? {
         guard let first = reports.first(where: { $0.at >= start }), let last = reports.last else { return nil }
         let time = last.at - first.at
         guard time >= Self.briefWait else { return nil }
         let bytes = last.progress.acknowledged - first.progress.acknowledged
-        return DataRate(byteCount: Int(clamping: bytes), over: time)
+        return (DataRate(byteCount: Int(clamping: bytes), over: time), time)
     }
 
     private func bounded(_ rate: DataRate) -> DataRate { min(max(rate, bounds.minimum), bounds.maximum) }

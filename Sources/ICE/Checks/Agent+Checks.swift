@@ -71,8 +71,10 @@ extension Agent {
     /// Returns the priority of a peer-reflexive candidate that the check may reveal (RFC 8445 §7.1.1).
     private func peerReflexivePriority(of base: BaseAddress) -> UInt32 {
         let base = locals.base(at: base)
+        guard let base else { return Candidate.priority(type: .peerReflexive, localPreference: 0) }
         return Candidate.priority(
-            type: .peerReflexive, over: base?.id.transport ?? .udp, localPreference: base?.localPreference ?? 0)
+            type: .peerReflexive, over: base.id.transport,
+            localPreference: base.tcpType?.localPreference(of: .peerReflexive, base: base) ?? base.localPreference)
     }
 
     /// Sends a transaction's request and schedules the next transmission (RFC 8489 §6.2.1).

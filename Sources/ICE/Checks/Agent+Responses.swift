@@ -137,8 +137,10 @@ extension Agent {
             return nil
         }
         let candidate = Candidate(
-            foundation: locals.foundation(type: .peerReflexive, base: base.address.ip, server: nil), priority: priority,
-            address: mapped, type: .peerReflexive, base: base.address, tcpType: locals.base(at: base)?.tcpType)
+            foundation: locals.foundation(
+                type: .peerReflexive, base: base.address.ip, server: nil, tcpType: locals.base(at: base)?.tcpType),
+            priority: priority, address: mapped, type: .peerReflexive, base: base.address,
+            tcpType: locals.base(at: base)?.tcpType)
         locals.add(candidate)
         return candidate
     }

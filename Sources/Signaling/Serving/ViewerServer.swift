@@ -181,9 +181,11 @@ public import RTCShareWireFormat
     /// Ends all sessions and stops listening. The room continues.
     public func close() async {
         end()
-        await server.close()
+        // Media of viewers over TCP are connections of the server: it is closed after their goodbye.
         for session in sessions.values { remove(session) }
         for departure in departures.values { await departure.value }
+        await server.close()
+        await configuration.streamPort?.removeListener()
         continuation.finish()
     }
 

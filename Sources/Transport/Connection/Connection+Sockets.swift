@@ -31,7 +31,11 @@ extension Connection {
             isProven: { [weak self] endpoint in
                 self?.assumeIsolated { $0.peer.isProven(endpoint.destination, atListener: endpoint.base) } ?? false
             },
-            writable: { [weak self] in self?.assumeIsolated { $0.drain() } })
+            writable: { [weak self] in self?.assumeIsolated { $0.drain() } },
+            mediaStream: { [weak self] in
+                self?.assumeIsolated { $0.peer.mediaStream.map(DedicatedSocket.Endpoint.init) } ?? nil
+            },
+            fragments: { [weak self] in self?.assumeIsolated { $0.peer.usernameFragments } ?? [] })
     }
 
     func joinSharedPort(_ port: SharedPort) {

@@ -22,6 +22,10 @@ final class ConnectionSockets {
         var isProven: (DedicatedSocket.Endpoint) -> Bool
         /// Called when a full stream has room again.
         var writable: () -> Void
+        /// Returns the stream that carries media.
+        var mediaStream: () -> DedicatedSocket.Endpoint?
+        /// Returns the user name fragments that requests for this connection have.
+        var fragments: () -> [String]
     }
 
     var owner: Owner?
@@ -98,7 +102,8 @@ final class ConnectionSockets {
     /// Accepts TCP connections at an address.
     func listen(at address: TransportAddress) async throws {
         let listener = try await StreamListener.open(at: address, on: eventLoop) { [weak self] stream in
-            guard let self else { return stream.close() }
+            guard let self, let fragment = stream.localFragment, self.owner?.fragments().contains(fragment) == true
+            else { return stream.close() }
             self.take(stream)
         }
         guard !isClosed else { throw PeerConnectionError.ended }
@@ -223,16 +228,23 @@ final class ConnectionSockets {
         socket.keep()
     }
 
-    /// Takes a TCP connection that a peer has opened. At the limit, it closes one that has not shown yet that it is the
-    /// peer's.
+    /// Takes a TCP connection that a peer has opened. At the limit, it closes another one: one that has not shown that
+    /// it is the peer's, or the one that was silent for longest, which a peer that has changed its network can't close.
     func take(_ incoming: IncomingStream) {
         let endpoint = DedicatedSocket.Endpoint(
             transport: .tcp, base: incoming.local, destination: incoming.source)
         let others = dedicated.filter { $0.value.isIncoming }
         guard !isClosed, dedicated[endpoint] == nil else { return incoming.close() }
         if others.count >= Self.incomingLimit {
-            guard let replaced = others.first(where: { $0.value.isUnproven })?.key else { return incoming.close() }
-            closeDedicated(replaced)
+            let replaced = others.filter { !isInUse($0.key) }
+                .min {
+                    ($0.value.isUnproven ? 0 : 1, $0.value.lastReceived) < (
+                        $1.value.isUnproven ? 0 : 1, $1.value.lastReceived
+                    )
+                }
+            guard let replaced else { return incoming.close() }
+            closeDedicated(replaced.key)
+            owner?.fail(replaced.key, "the peer has opened others")
         }
         addDedicated(
             endpoint,
@@ -244,6 +256,8 @@ final class ConnectionSockets {
         endedDropped += socket.droppedMessages
         socket.close()
     }
+
+    private func isInUse(_ endpoint: DedicatedSocket.Endpoint) -> Bool { owner?.mediaStream() == endpoint }
 
     /// Whether media must wait for a stream, which has accepted all that it can send soon.
     func isFull(_ stream: MediaPath) -> Bool { dedicated[DedicatedSocket.Endpoint(stream)]?.isFull ?? false }

@@ -124,8 +124,8 @@ final class DedicatedSocket {
 
     /// Whether media must wait because the connection has accepted all that it can send soon.
     var isFull: Bool {
-        guard endpoint.transport.isStream, case .open(let channel) = state else { return false }
-        return !channel.isWritable
+        guard endpoint.transport.isStream else { return false }
+        return if case .open(let channel) = state { !channel.isWritable } else { true }
     }
 
     /// Returns the progress of the connection; nil if there is none.
@@ -153,6 +153,13 @@ final class DedicatedSocket {
 
     /// Whether a peer opened the connection.
     let isIncoming: Bool
+    /// Whether a channel has taken the descriptor of the connection.
+    private var isMoved = false
+    /// The time of the last message.
+    private(set) var lastReceived = MonotonicClock.now
+    /// The seconds after which a silent peer's system is asked whether it is there, and for which sent bytes may stay
+    /// without an acknowledgment: as long as consent lasts (RFC 7675).
+    private static let (keepaliveTime, patience) = (SocketOptionValue(15), SocketOptionValue(30))
 
     /// Whether the peer that opened the connection has not shown yet that it knows the ICE password.
     var isUnproven: Bool { incoming != nil }
@@ -169,8 +176,7 @@ final class DedicatedSocket {
         opening?.cancel()
         opening = nil
         state = .closed
-        // A connection without a channel yet has its descriptor.
-        if channel == nil { incoming?.close() }
+        if !isMoved { incoming?.close() }
         incoming = nil
         channel?.close(mode: .all, promise: nil)
         channel = nil
@@ -234,7 +240,13 @@ final class DedicatedSocket {
     }
 
     private func stream(_ incoming: IncomingStream, _ parts: NIOLoopBound<Parts>) -> EventLoopFuture<Void> {
-        streamBootstrap(parts).withConnectedSocket(incoming.descriptor).map { _ in }
+        isMoved = true
+        return streamBootstrap(parts)
+            // The peer may be gone without a goodbye.
+            .channelOption(.socketOption(.so_keepalive), value: 1)
+            .channelOption(.tcpOption(.init(rawValue: TCPOption.keepaliveIdle)), value: Self.keepaliveTime)
+            .channelOption(.tcpOption(.init(rawValue: TCPOption.userTimeout)), value: 1000 * Self.patience)
+            .withConnectedSocket(incoming.descriptor).map { _ in }
     }
 
     private func streamBootstrap(_ parts: NIOLoopBound<Parts>) -> ClientBootstrap {
@@ -286,6 +298,7 @@ final class DedicatedSocket {
         port = UInt16(channel.localAddress?.port ?? 0)
         for message in waiting { channel.write(message, promise: nil) }
         channel.flush()
+        writable()
         guard let incoming else { return }
         incoming.move(to: channel)
         channel.pipeline.fireChannelRead(incoming.received)
@@ -293,6 +306,7 @@ final class DedicatedSocket {
 
     private func deliver(_ message: inout ByteBuffer) {
         guard case .open = state else { return }
+        lastReceived = MonotonicClock.now
         receive(&message)
     }
 }

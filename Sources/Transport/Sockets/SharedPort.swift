@@ -199,6 +199,9 @@ public actor SharedPort {
         port.value.listener = Listener(port: number, addresses: addresses)
     }
 
+    /// Announces that TCP connections are not accepted any more.
+    package func removeListener() { port.value.listener = nil }
+
     /// Passes a TCP connection to the connection that its first request names.
     nonisolated func take(_ stream: IncomingStream) {
         eventLoop.execute { [port] in port.value.take(stream) }

@@ -34,9 +34,8 @@ final class StreamListener {
             }
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    guard state.value.silent < Self.silentLimit else { throw ChannelError.operationUnsupported }
-                    state.value.silent += 1
-                    channel.closeFuture.assumeIsolated().whenComplete { _ in state.value.silent -= 1 }
+                    state.value.add(channel)
+                    channel.closeFuture.assumeIsolated().whenComplete { _ in state.value.remove(channel) }
                     let observer = IncomingStreamObserver(didMove: { _ in }, isProven: { _ in })
                     let pipeline = channel.pipeline.syncOperations
                     try pipeline.addHandler(IncomingStreamHandler(observer: observer) { state.value.take($0) })
@@ -53,8 +52,18 @@ final class StreamListener {
 
     private struct State {
         let take: (IncomingStream) -> Void
-        /// The number of connections without a request.
-        var silent = 0
+        /// The connections without a request, the oldest first.
+        private var silent: [any Channel] = []
+
+        init(take: @escaping (IncomingStream) -> Void) { self.take = take }
+
+        /// Adds a connection. At the limit, it closes the oldest.
+        mutating func add(_ channel: any Channel) {
+            silent.append(channel)
+            if silent.count > StreamListener.silentLimit { silent.removeFirst().close(promise: nil) }
+        }
+
+        mutating func remove(_ channel: any Channel) { silent.removeAll { $0 === channel } }
     }
 
     func close() { channel.close(promise: nil) }

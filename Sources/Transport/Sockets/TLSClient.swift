@@ -44,4 +44,8 @@ package enum SocketFailure {
 enum TCPOption {
     /// `TCP_NOTSENT_LOWAT` of `linux/tcp.h`: the socket is writable while less than this is unsent in the kernel.
     static let notSentLowWater: CInt = 25
+    /// `TCP_KEEPIDLE`: the seconds of silence after which the peer's system is asked whether it is there.
+    static let keepaliveIdle: CInt = 4
+    /// `TCP_USER_TIMEOUT`: the milliseconds for which sent bytes may stay without an acknowledgment.
+    static let userTimeout: CInt = 18
 }

@@ -31,11 +31,28 @@ import Testing
                     waiting -= carried
                     acknowledged += carried
                 }
-                bandwidth.receive(
-                    StreamProgress(
-                        acknowledged: UInt64(acknowledged), unsent: Int(waiting), roundTripTime: roundTripTime,
-                        minimumRoundTripTime: .milliseconds(40)), now: now)
+                report(unsent: Int(waiting))
             }
+        }
+
+        /// Acknowledges nothing for a time while bytes wait, and then everything.
+        mutating func stall(for time: Duration) {
+            let carried = Double(capacity.bytes(in: time))
+            for _ in 0..<Int(time / StreamBandwidth.reportInterval) {
+                now = now.advanced(by: StreamBandwidth.reportInterval)
+                report(unsent: 5000)
+            }
+            acknowledged += carried
+            waiting = 0
+            now = now.advanced(by: StreamBandwidth.reportInterval)
+            report(unsent: 0)
+        }
+
+        private mutating func report(unsent: Int) {
+            bandwidth.receive(
+                StreamProgress(
+                    acknowledged: UInt64(acknowledged), unsent: unsent, roundTripTime: roundTripTime,
+                    minimumRoundTripTime: .milliseconds(40)), now: now)
         }
 
         var target: Double { Double(bandwidth.target.bitsPerSecond) / 1000 }
@@ -81,6 +98,17 @@ import Testing
         var connection = Connection(kilobitsPerSecond: 2000)
         connection.run(for: .seconds(20), using: 1, stallingEach: .seconds(1))
         #expect((1000...2200).contains(connection.target), "\(connection.target)")
+    }
+
+    @Test("A retransmission timeout, after which much is acknowledged at once, hardly lowers the target")
+    func stalls() {
+        var connection = Connection(kilobitsPerSecond: 8000)
+        connection.run(for: .seconds(15), using: 1)
+        let before = connection.target
+        connection.stall(for: .milliseconds(450))
+        #expect(connection.target >= before / 2, "\(connection.target) after \(before)")
+        connection.run(for: .seconds(2), using: 1)
+        #expect(connection.target >= before * 0.7, "\(connection.target) after \(before)")
     }
 
     @Test("If TCP has filled a queue on the path, the target falls further below its rate")

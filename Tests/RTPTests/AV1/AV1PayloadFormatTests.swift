@@ -153,6 +153,18 @@ struct AV1PayloadFormatTests {
         for limit in -1...2 { #expect(frame(bytes, limit: limit).allSatisfy { $0.count == 2 }) }
     }
 
+    @Test("Many units need few more packets than their bytes", arguments: [4, 10, 40, 64])
+    func manyUnits(count: Int) throws {
+        for size in [1, 2, 20, 100, 300] {
+            let bytes = (0..<count).flatMap { _ in [0x32] + LEB128.bytes(of: size) + [UInt8](repeating: 9, count: size)
+            }
+            let payloads = frame(bytes, limit: 1180)
+            let total = payloads.reduce(0) { $0 + $1.count }
+            #expect(payloads.count <= total / 1180 + 2 && payloads.dropLast().allSatisfy { $0.count > 400 })
+            #expect(try format.join(payloads) == bytes)
+        }
+    }
+
     // Reading and joining, with the shapes of libwebrtc's video_rtp_depacketizer_av1_unittest.
 
     /// A payload, and whether it starts a frame and a key frame.

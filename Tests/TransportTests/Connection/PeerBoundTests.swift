@@ -74,7 +74,8 @@ import Testing
             let batch = DatagramBatch(on: loop)
             sockets.owner = ConnectionSockets.Owner(
                 receive: { _, _, _, _ in }, fail: { _, _ in }, close: { _ in }, refuse: { _, _ in },
-                setting: { _ in DedicatedSocket.Setting() }, isProven: { _ in false }, writable: {})
+                setting: { _ in DedicatedSocket.Setting() }, isProven: { _ in false }, writable: {},
+                mediaStream: { nil }, fragments: { [] })
             let base = TransportAddress(ip: Loopback.v4, port: 9)
             func send(to port: UInt16) -> Bool {
                 let bytes: [UInt8] = [0, 1, 0, 0]

@@ -1,6 +1,5 @@
 import NIOCore
 import NIOEmbedded
-import NIOHTTP1
 import NIOPosix
 import RTCShareSTUN
 import RTCShareWireFormat

@@ -49,7 +49,8 @@ package final class AV1PayloadFormat: VideoPayloadFormat {
         repeat {
             let start = data.count
             let payloadsLeft = max(1, payloadCount - payloads.count)
-            let size = min(room, (rest + payloadsLeft - 1) / payloadsLeft)
+            // Lengths of cut units are not planned: the last payload takes what they left over.
+            let size = payloadsLeft == 1 ? room : min(room, (rest + payloadsLeft - 1) / payloadsLeft)
             let continuesUnit = position > (unit == 0 ? 0 : ends[unit - 1])
             var (elementCount, isOpen) = (0, true)
             while isOpen, unit < ends.count {
