@@ -91,7 +91,7 @@ extension Agent {
         among servers: [ICEServerAddress], at start: inout Instant
     ) {
         if let index = asked.relays.index(of: server, from: base.address) {
-            add(credentials, toRelay: index)
+            addCredentials(from: servers, toRelay: index)
             if askAgain(relay: index, at: start) { start = start.advanced(by: timing.pace) }
         } else if mayAsk(server) {
             addRelay(

@@ -177,9 +177,9 @@ extension Agent {
         return true
     }
 
-    /// Adds credentials of a TURN server, which a request that waits for its time uses already.
-    mutating func add(_ credentials: LongTermCredentials, toRelay index: Int) {
-        asked.relays[index].add(credentials)
+    /// Adds the credentials of a TURN server. A request that waits for its time uses renewed ones already.
+    mutating func addCredentials(from servers: [ICEServerAddress], toRelay index: Int) {
+        asked.relays[index].addCredentials(from: servers)
         guard let start = asked.relays[index].start, let renewed = asked.relays[index].takeRenewedCredentials() else {
             return
         }

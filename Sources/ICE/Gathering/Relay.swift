@@ -36,16 +36,20 @@ struct Relay: Sendable {
     private var hasGranted = false
     /// Alternative credentials, for a server that does not accept the current ones.
     private var otherCredentials: [LongTermCredentials] = []
+    /// The latest credentials that were added, so that older ones do not count as renewed ones again.
+    private var seenCredentials: [LongTermCredentials] = []
     /// Newer credentials than those of the address that the server granted, for the next one.
     private var renewedCredentials: LongTermCredentials?
     /// The time of the next keepalive of the NAT binding.
     private var keepalive: Instant?
 
-    /// The maximum number of new requests. Each waits twice as long as the previous one.
-    private static let revivalLimit = 5
+    /// The maximum number of new requests. Each waits twice as long as the previous one, so that the last one comes
+    /// after 63 seconds: coturn can bind our port to the former user name for up to 60.
+    private static let revivalLimit = 6
     /// The lifetime after which the loss of an allocation counts as the first one again.
     private static let stableLifetime = Duration.seconds(60)
     private static let credentialsLimit = 4
+    private static let seenLimit = 8
 
     /// Creates a relay that starts at a time. With `mayChangeFamily`, it requests the other IP version if the server
     /// has no address of the first one.
@@ -58,6 +62,7 @@ struct Relay: Sendable {
         self.allocation = allocation
         self.start = start
         hasChangedFamily = !mayChangeFamily
+        if case .turn(let credentials) = server.kind { seenCredentials = [credentials] }
     }
 
     var transport: TransportProtocol { server.transport }
@@ -199,10 +204,21 @@ struct Relay: Sendable {
         isRefused = false
     }
 
-    /// Adds credentials for the same server: alternatives until it grants an address, and then renewed ones.
-    mutating func add(_ credentials: LongTermCredentials) {
-        guard server.kind != .turn(credentials), !otherCredentials.contains(credentials) else { return }
-        if hasGranted { renewedCredentials = credentials } else { addOther(credentials) }
+    /// Adds the credentials for this relay's server among all servers of a call. After the server has granted an
+    /// address or failed, the first unseen ones are renewed ones. All others are alternatives, but after the server has
+    /// granted an address, only unseen ones.
+    mutating func addCredentials(from servers: [ICEServerAddress]) {
+        let added = servers.compactMap { other -> LongTermCredentials? in
+            guard other.address == server.address, other.transport == transport,
+                case .turn(let credentials) = other.kind, other.kind != server.kind
+            else { return nil }
+            return credentials
+        }
+        let unseen = added.filter { !seenCredentials.contains($0) }
+        seenCredentials = (seenCredentials + unseen).suffix(Self.seenLimit)
+        if hasGranted || error != nil, let renewed = unseen.first { renewedCredentials = renewed }
+        for other in hasGranted ? unseen : added
+        where other != renewedCredentials && !otherCredentials.contains(other) { addOther(other) }
     }
 
     private mutating func addOther(_ credentials: LongTermCredentials) {
@@ -222,9 +238,9 @@ struct Relay: Sendable {
     /// Replaces credentials that the server does not accept with the next ones. Returns nil if there are none.
     mutating func takeOtherCredentials(after error: TURNError) -> LongTermCredentials? {
         guard case .wrongCredentials = error else { return nil }
-        if let renewed = takeRenewedCredentials() { return renewed }
-        guard !otherCredentials.isEmpty else { return nil }
-        let next = otherCredentials.removeFirst()
+        guard
+            let next = renewedCredentials.take() ?? (otherCredentials.isEmpty ? nil : otherCredentials.removeFirst())
+        else { return nil }
         server.kind = .turn(next)
         return next
     }

@@ -133,7 +133,11 @@ extension TURNAllocation {
         case (.clear, _): conclude(purpose, .portInUse)
         case (.allocate, 437): conclude(purpose, .portInUse)
         case (_, 437): conclude(purpose, .allocationLost)
-        case (_, 401), (_, 441): conclude(purpose, .wrongCredentials(realm: authentication?.realm ?? ""))
+        case (_, 401), (_, 441):
+            conclude(
+                purpose,
+                .wrongCredentials(
+                    realm: authentication?.realm ?? "", canExpire: configuration.credentials.canExpire))
         case (_, 403): conclude(purpose, .forbidden)
         case (_, 440): conclude(purpose, .unsupportedAddressFamily)
         case (_, 442): conclude(purpose, .unsupportedTransport)

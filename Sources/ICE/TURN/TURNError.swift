@@ -7,8 +7,9 @@ package enum TURNError: Error, Hashable, Sendable {
     case unreachable(TransportProtocol)
     /// The connection ended or could not be opened, or a datagram could not be sent.
     case connectionLost(TransportProtocol)
-    /// The server responded with 401 to a request with credentials, or with 441.
-    case wrongCredentials(realm: String)
+    /// The server responded with 401 to a request with credentials, or with 441. `canExpire` marks credentials of
+    /// limited time from a shared secret.
+    case wrongCredentials(realm: String, canExpire: Bool = false)
     /// The server's challenge has no realm or no nonce.
     case incompleteChallenge
     /// The challenge lacks the password algorithms that its nonce announces (RFC 8489 §9.2.5).
@@ -61,9 +62,11 @@ extension TURNError: CustomStringConvertible {
         case .connectionLost(.udp): "datagrams to the server cannot be sent: check the network and the address"
         case .connectionLost(let transport):
             "no connection over \(transport.rawValue.uppercased()), or it ended: check address, port and firewall"
-        case .wrongCredentials(let realm):
-            "the server does not accept user name and password (its realm is \"\(realm.printable)\"): check both, or the secret "
-                + "and this machine's clock, and whether the password has expired"
+        case .wrongCredentials(let realm, let canExpire):
+            "the server does not accept user name and password (its realm is \"\(realm.printable)\"): "
+                + (canExpire
+                    ? "check the secret that they are from. If it is right, check the clocks of both machines"
+                    : "check both")
         case .incompleteChallenge:
             "the server asks for credentials without saying a realm and nonce: it is misconfigured"
         case .weakenedChallenge:

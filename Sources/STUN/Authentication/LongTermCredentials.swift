@@ -8,6 +8,13 @@ package struct LongTermCredentials: Hashable, Sendable {
     /// The password in its prepared form.
     let password: String
 
+    /// Whether the user name begins with the time at which the password expires, as with a shared secret
+    /// (draft-uberti-behave-turn-rest §2.2).
+    package var canExpire: Bool {
+        guard let end = username.firstIndex(of: ":") else { return false }
+        return Int64(username[..<end]) != nil
+    }
+
     /// Prepares credentials with SASLprep (RFC 4013), which does not change ASCII. Returns nil if either is empty or
     /// has control characters, if the user name is longer than 508 bytes, or if either is not ASCII and libunistring is
     /// not available.

@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import Logging
 internal import NIOCore
 package import RTCShareICE
@@ -21,15 +22,15 @@ extension Connection {
         if servers.known.isEmpty, let failure { throw failure }
     }
 
-    /// Renews old credentials from a shared secret. Relayed addresses keep those that they began with (RFC 8656 §5), and
-    /// the next ones get the new ones.
+    /// Asks the servers with new credentials if those from a shared secret are old, at a restart and after the failure
+    /// of a relay. Relayed addresses keep those that they began with (RFC 8656 §5), and the next ones get the new ones.
     func renewCredentials() {
-        if servers.needsGrant(now: configuration.currentDate()) { askServers() }
+        if servers.needsGrant(now: Date()) { askServers() }
     }
 
     /// Asks the servers with known addresses at once, and the others as soon as their names are resolved.
     func askServers() {
-        let now = configuration.currentDate()
+        let now = Date()
         let granted = configuration.iceServers.map { servers.granted($0, now: now) }
         var known = servers.known
         var unknown: [ICEServer] = []

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 public import Logging
 package import NIOCore
 public import NIOPosix
@@ -91,8 +90,6 @@ public actor Connection {
         public var logger = Logger(label: "rtcshare.connection")
         /// The lookup of servers' names.
         var serverNames = ServerNames.system
-        /// The wall clock, by which credentials of servers expire.
-        var currentDate: @Sendable () -> Date = { Date() }
         /// The configuration of the peer connection.
         package var peer = PeerConnection.Configuration()
 

@@ -10,8 +10,8 @@ struct ServerLookups: Sendable {
     var lookUps = 0
     /// The servers whose names have no address.
     private var unresolvable: [(url: String, error: ICEServerError)] = []
-    /// The servers with a shared secret, each with credentials from it and the time of their beginning.
-    private var grants: [ICEServer: (server: ICEServer, date: Date)] = [:]
+    /// The servers with a shared secret, each with credentials from it and the first half of their lifetime.
+    private var grants: [ICEServer: (server: ICEServer, period: Range<Date>)] = [:]
     /// The reasons for the end of streams to servers.
     private(set) var streamFailures: [DedicatedSocket.Endpoint: String] = [:]
 
@@ -23,26 +23,24 @@ struct ServerLookups: Sendable {
     /// Whether there are servers to ask, including failed ones.
     var areAsked: Bool { !known.isEmpty || !unresolvable.isEmpty || lookUps > 0 }
 
-    /// Returns the server, with credentials if it has a shared secret: the same ones until half of their lifetime is
-    /// over, and then new ones.
+    /// Returns the server, with credentials if it has a shared secret: the same ones as before, or new ones after half
+    /// of their lifetime, which replace the former ones in ``known``.
     mutating func granted(_ server: ICEServer, now: Date) -> ICEServer {
-        guard !server.isGranted else { return server }
-        if let grant = grants[server] {
-            guard isOld(grant, of: server, now: now) else { return grant.server }
-            known.removeAll { $0.kind == grant.server.credentials.map { .turn($0) } }
-        }
+        guard let lifetime = server.credentialLifetime else { return server }
+        let former = grants[server]
+        if let former, former.period.contains(now) { return former.server }
         let granted = server.granted(now: now)
-        grants[server] = (granted, now)
+        grants[server] = (granted, now..<now.addingTimeInterval(lifetime / 2))
+        if let former = former?.server.credentials, let credentials = granted.credentials {
+            for index in known.indices where known[index].kind == .turn(former) {
+                known[index].kind = .turn(credentials)
+            }
+        }
         return granted
     }
 
-    /// Whether a server gets new credentials.
-    func needsGrant(now: Date) -> Bool { grants.contains { isOld($0.value, of: $0.key, now: now) } }
-
-    private func isOld(_ grant: (server: ICEServer, date: Date), of server: ICEServer, now: Date) -> Bool {
-        let age = now.timeIntervalSince(grant.date)
-        return age < 0 || age >= (server.credentialLifetime ?? 0) / 2
-    }
+    /// Whether ``granted(_:now:)`` returns new credentials for a server.
+    func needsGrant(now: Date) -> Bool { grants.values.contains { !$0.period.contains(now) } }
 
     /// Records the servers that are asked. New credentials come before those that the same server had before.
     mutating func ask(_ servers: [ICEServerAddress]) {

@@ -49,8 +49,9 @@ public struct ICEServer: Sendable, Hashable {
         self.init(parts, credentials, source: Source(url: parts.description, username: username, password: password))
     }
 
-    /// Parses a URL of a TURN server that has a secret in common with this program (coturn's `use-auth-secret`). Each
-    /// connection derives credentials from it (draft-uberti-behave-turn-rest), and again after half of their lifetime.
+    /// Parses a URL of a TURN server that shares a secret with this program (coturn's `use-auth-secret`). Each
+    /// connection derives credentials from it (draft-uberti-behave-turn-rest). If it asks the server again after half of
+    /// their lifetime, as for another route, it derives new ones.
     ///
     /// - Parameters:
     ///   - url: The URL. Its own user and password are used instead of the secret. A STUN server ignores the secret.

@@ -60,7 +60,7 @@ import Testing
     @Test("A restart requests a relay again that was given up", arguments: [TransportProtocol.tcp, .tls])
     func restartAsksAgain(transport: TransportProtocol) throws {
         var network = try network(transport)
-        cut(&network, for: .seconds(60))
+        cut(&network, for: .seconds(70))
         network.run(.seconds(60))
         #expect(!hasRelay(network))
         var random = SeededGenerator(seed: 99)
@@ -188,6 +188,70 @@ import Testing
         #expect(hasRelay(network))
         // A server binds the connection to its first user name.
         #expect(!network.turnServers[0].users.contains(TURNServerModel.username))
+    }
+
+    /// An agent, alone with a server over TCP that accepts one user.
+    private func network(user: String) throws -> VirtualNetwork {
+        var network = VirtualNetwork()
+        network.addHost(0, "192.0.2.1")
+        network.turnServers = [TURNServerModel(try address("198.51.100.1", 3478), transport: .tcp)]
+        network.turnServers[0].user = user
+        return network
+    }
+
+    private func servers(_ users: [String], of server: TURNServerModel) throws -> [ICEServerAddress] {
+        try users.map { user in
+            var server = server
+            server.user = user
+            return try #require(server.server)
+        }
+    }
+
+    @Test("The first unseen credentials of a call are the renewed ones, and earlier ones do not replace them")
+    func firstUnseen() throws {
+        var network = try network(user: "ann")
+        for users in [["ann"], ["bea", "ann"], ["cid", "bob", "bea", "ann"], ["cid", "bea", "ann"]] {
+            let servers = try servers(users, of: network.turnServers[0])
+            network.agents[0].gather(servers: servers, now: network.now)
+            network.run(.seconds(1))
+        }
+        network.turnServers[0].user = "cid"
+        cut(&network, for: .milliseconds(500))
+        network.run(.seconds(10))
+        #expect(hasRelay(network))
+        #expect(network.turnServers[0].users == ["cid"])
+    }
+
+    @Test(
+        "Of two readings of credentials, the wrong one does not replace the one that works",
+        arguments: [["a%6En", "ann"], ["ann", "a%6En"]])
+    func twoReadings(users: [String]) throws {
+        var network = try network(user: "ann")
+        let servers = try servers(users, of: network.turnServers[0])
+        for _ in 0..<2 {
+            network.agents[0].gather(servers: servers, now: network.now)
+            network.run(.seconds(1))
+            #expect(hasRelay(network))
+        }
+        cut(&network, for: .milliseconds(500))
+        network.run(.seconds(10))
+        #expect(hasRelay(network))
+        #expect(network.turnServers[0].users == ["ann"])
+    }
+
+    @Test("A server that failed before it granted an address is asked with the newest credentials only")
+    func renewedAfterFailure() throws {
+        var network = try network(user: "ann")
+        network.turnServers[0].refusal = ErrorCode(code: 508, reason: "Full")
+        for users in [["ann"], ["bea", "ann"]] {
+            let servers = try servers(users, of: network.turnServers[0])
+            network.turnServers[0].users = []
+            network.turnServers[0].user = users[0]
+            network.agents[0].gather(servers: servers, now: network.now)
+            network.run(.seconds(1))
+            #expect(!hasRelay(network))
+            #expect(network.turnServers[0].users == [users[0]])
+        }
     }
 
     @Test("A relay is not nominated while more candidates of the peer can arrive")

@@ -95,6 +95,22 @@ import Testing
         #expect(lookups.granted(stun, now: noon) == stun)
     }
 
+    @Test("New credentials from a secret take the place of the former ones")
+    func replacement() throws {
+        var lookups = ServerLookups()
+        let address = try #require(TransportAddress("192.0.2.1", port: 3478))
+        let server = try server()
+        let granted = lookups.granted(server, now: Self.start)
+        lookups.ask([
+            ICEServerAddress(kind: .turn(try #require(granted.credentials)), address: address, url: "turn:relay"),
+            ICEServerAddress(kind: .stun, address: address, url: "stun:relay"),
+        ])
+        let renewed = lookups.granted(server, now: Self.start.addingTimeInterval(43200))
+        #expect(renewed != granted)
+        let credentials = try #require(renewed.credentials)
+        #expect(lookups.known.map(\.kind) == [.turn(credentials), .stun])
+    }
+
     @Test("Of one address, the newest credentials are kept")
     func bound() throws {
         var lookups = ServerLookups()

@@ -26,7 +26,7 @@ struct ICEServerOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             File (mode 0600) with the secret that the TURN server shares with rtcshare (coturn's static-auth-secret). Each \
-            viewer of rtcshare serve gets another password, for a day.
+            viewer of rtcshare serve gets its own password, valid for a day.
             """, valueName: "file"), completion: .file())
     var iceSecretFile: String?
 
@@ -35,7 +35,7 @@ struct ICEServerOptions: ParsableArguments {
 
     func validate() throws {
         guard iceCredentials == nil || iceSecretFile == nil else {
-            throw ValidationError("--ice-credentials and --ice-secret-file exclude each other: give one")
+            throw ValidationError("use either --ice-credentials or --ice-secret-file")
         }
     }
 
