@@ -38,8 +38,8 @@ package struct StreamBandwidth: Sendable {
     /// The time since which bytes have been waiting; nil while none wait.
     private var waitingSince: Instant?
     private var grown: Instant?
-    /// The time of the last decrease, and the highest target before it and others soon before.
-    private var lowered: (former: DataRate, at: Instant)?
+    /// The time of the last decrease.
+    private var lowered: Instant?
 
     /// The interval of reports.
     package static let reportInterval = Duration.milliseconds(25)
@@ -56,9 +56,6 @@ package struct StreamBandwidth: Sendable {
     /// The growth of a target in use in each ``growthInterval``.
     private static let growth = 1.08
     private static let growthInterval = Duration.milliseconds(200)
-    /// The growth below the target before a decrease, for the time after that.
-    private static let fastGrowth = 1.5
-    private static let memory = Duration.seconds(10)
     /// The least ratio of a target to the one before: a retransmission shows no rate.
     private static let largestCut = 0.5
     /// The ratio of the bytes sent to the target from which the target is in use.
@@ -93,16 +90,8 @@ package struct StreamBandwidth: Sendable {
             if hasAdvanced { follow(waitingSince, progress, now: now) }
         } else if grown.map({ now - $0 >= Self.growthInterval }) ?? true, let sample = sample(since: reports[0].at) {
             grown = now
-            if sample.rate >= target * Self.usedShare { target = bounded(target * growth(now: now)) }
+            if sample.rate >= target * Self.usedShare { target = bounded(target * Self.growth) }
         }
-    }
-
-    /// Returns the growth of a target in use. Soon after a decrease, the former target is probably right again.
-    private func growth(now: Instant) -> Double {
-        guard let lowered, now - lowered.at < Self.memory, target < lowered.former * Self.queuedShare else {
-            return Self.growth
-        }
-        return Self.fastGrowth
     }
 
     /// Sets the target by TCP's rate while bytes wait.
@@ -115,9 +104,8 @@ package struct StreamBandwidth: Sendable {
         let followed = bounded(sample.rate * (isQueued ? Self.queuedShare : Self.share))
         if followed > target {
             target = followed
-        } else if sample.time >= Self.longWait, lowered.map({ now - $0.at >= Self.longWait }) ?? true {
-            let former = lowered.flatMap { now - $0.at < Self.memory ? max($0.former, target) : nil } ?? target
-            lowered = (former, now)
+        } else if sample.time >= Self.longWait, lowered.map({ now - $0 >= Self.longWait }) ?? true {
+            lowered = now
             target = max(followed, target * Self.largestCut)
         }
     }

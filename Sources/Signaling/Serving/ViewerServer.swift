@@ -181,7 +181,8 @@ public import RTCShareWireFormat
     /// Ends all sessions and stops listening. The room continues.
     public func close() async {
         end()
-        // Media of viewers over TCP are connections of the server: it is closed after their goodbye.
+        await server.stopListening()
+        // Media of viewers over TCP are connections of the server, which are closed after their goodbye.
         for session in sessions.values { remove(session) }
         for departure in departures.values { await departure.value }
         await server.close()

@@ -95,8 +95,11 @@ struct ServeCommand: AsyncParsableCommand {
                     await ServerNameReport.run(askedBy: connection)
                 }
                 defer { asking.cancel() }
+                // Servers accept TCP connections themselves.
+                var publishing = configuration.connection
+                publishing.acceptsTCP = false
                 let places = endpoints.places(
-                    of: room, membership: try place.membership, configuration: configuration.connection)
+                    of: room, membership: try place.membership, configuration: publishing)
                 try await share.run(behind: server, publishedAt: places) { [configuration] running in
                     running.linkHosts = hosts.hosts
                     try await tell(server, hosts, configuration)

@@ -161,7 +161,7 @@ extension Interop {
             _ = try folder.write(#"{"createdAt":"2026-01-01T00:00:00Z","version":2}"#, to: "session")
             let outcome = try await share.send().outcome(timeout: .seconds(30))
             #expect(outcome.status == 65)
-            #expect(outcome.standardError.contains("layout is 2, this one reads 5"), "\(outcome.standardError)")
+            #expect(outcome.standardError.contains("layout is 2, this one reads 6"), "\(outcome.standardError)")
         }
 
         @Test("A refused answer leaves the session whole, and the right one still works")

@@ -153,7 +153,7 @@ struct AV1PayloadFormatTests {
         for limit in -1...2 { #expect(frame(bytes, limit: limit).allSatisfy { $0.count == 2 }) }
     }
 
-    @Test("Many units need few more packets than their bytes", arguments: [4, 10, 40, 64])
+    @Test("Many units need few more packets than their bytes", arguments: [4, 10, 40, 60])
     func manyUnits(count: Int) throws {
         for size in [1, 2, 20, 100, 300] {
             let bytes = (0..<count).flatMap { _ in [0x32] + LEB128.bytes(of: size) + [UInt8](repeating: 9, count: size)
