@@ -215,7 +215,7 @@ package struct HTTPServer: Sendable {
 
     /// Stops listening, ends streams, and closes each connection after its current response, or after `time`.
     package func finish(within time: Duration) async {
-        await stopListening()
+        for channel in channels { try? await channel.close() }
         let open = limiter.close()
         await withTimeLimit(time) {
             for channel in open { channel.pipeline.fireUserInboundEventTriggered(Ending()) }
@@ -224,14 +224,9 @@ package struct HTTPServer: Sendable {
         await close()
     }
 
-    /// Stops listening. Connections stay open.
-    func stopListening() async {
-        for channel in channels { try? await channel.close() }
-    }
-
     /// Stops listening, and closes all connections.
     func close() async {
-        await stopListening()
+        for channel in channels { try? await channel.close() }
         for channel in limiter.close() { try? await channel.close() }
     }
 }

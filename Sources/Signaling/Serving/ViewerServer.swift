@@ -181,12 +181,10 @@ public import RTCShareWireFormat
     /// Ends all sessions and stops listening. The room continues.
     public func close() async {
         end()
-        await server.stopListening()
-        // Media of viewers over TCP are connections of the server, which are closed after their goodbye.
+        await configuration.streamPort?.removeListener()
+        await server.close()
         for session in sessions.values { remove(session) }
         for departure in departures.values { await departure.value }
-        await server.close()
-        await configuration.streamPort?.removeListener()
         continuation.finish()
     }
 
