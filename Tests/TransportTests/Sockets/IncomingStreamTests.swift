@@ -49,7 +49,7 @@ import Testing
         for second in 0..<5 {
             #expect(channel.isActive, "after \(second) s")
             try channel.writeInbound(ByteBuffer(bytes: [0]))
-            // Lengths of zero are no request either.
+            // The rest of the request follows too slowly.
             if second == 0 { try channel.writeInbound(ByteBuffer(bytes: [60])) }
             channel.embeddedEventLoop.advanceTime(by: .seconds(1))
         }
