@@ -97,6 +97,7 @@ struct StoredShareTarget: FuzzTarget {
                 source: try SourceSpecification("test"), audio: [try AudioSpecification("tone")]),
             transportPolicy: "all",
             resolvesHostNames: true,
+            acceptsTCP: true,
             servers: [server.source],
             relays: [StoredRelay(relay, now: time)])
         return ["share": Array(try stored.encoded())]
