@@ -8,6 +8,8 @@ final class ConnectionLimiter: Sendable {
     private struct State {
         var roster: ConnectionRoster<ObjectIdentifier>
         var channels: [ObjectIdentifier: any Channel] = [:]
+        /// The channels that belong to a peer connection, which says goodbye on them and closes them.
+        var lent: Set<ObjectIdentifier> = []
         var isClosed = false
     }
 
@@ -42,17 +44,20 @@ final class ConnectionLimiter: Sendable {
             self.state.withLock { state in
                 state.roster.leave(id)
                 state.channels[id] = nil
+                state.lent.remove(id)
             }
         }
     }
 
-    /// Counts a connection under its new channel. One that was to be closed meanwhile is closed.
+    /// Counts a connection under its new channel, which belongs to a peer connection. One that was to be closed meanwhile
+    /// is closed.
     func replace(_ former: any Channel, by new: any Channel) {
         let (old, id) = (ObjectIdentifier(former), ObjectIdentifier(new))
         let isCounted = state.withLock { state in
             guard !state.isClosed, state.roster.rename(old, to: id) else { return false }
             state.channels[old] = nil
             state.channels[id] = new
+            state.lent.insert(id)
             return true
         }
         guard isCounted else { return new.close(promise: nil) }
@@ -65,11 +70,11 @@ final class ConnectionLimiter: Sendable {
         state.withLock { change(&$0.roster, ObjectIdentifier(channel)) }
     }
 
-    /// Rejects new connections, and returns the open ones.
+    /// Rejects new connections, and returns the open ones that belong to the server.
     func close() -> [any Channel] {
         state.withLock { state in
             state.isClosed = true
-            return Array(state.channels.values)
+            return state.channels.filter { !state.lent.contains($0.key) }.map(\.value)
         }
     }
 }

@@ -20,7 +20,7 @@ extension Interop.NetworkTests {
         /// `rtcshare serve` on the sender's host.
         struct ServedPage {
             let link: String
-            private let program: RunningProgram
+            let program: RunningProgram
             private let folder: TemporaryFolder
             private let environment: [String: String]
 
@@ -89,6 +89,34 @@ extension Interop.NetworkTests {
                 in: folder)
             let path = try await share.seenByViewer()
             #expect(path.remotePort == 8080 && path.remoteAddress == TestNetwork.senderRouterV4, "\(path)")
+        }
+
+        @Test("A thousand strangers at the port neither keep viewers out nor end what they watch")
+        func strangers() async throws {
+            let folder = try TemporaryFolder()
+            let network = try await TestNetwork(in: folder)
+            try await network.run(Self.withoutUDP)
+            let share = try await ServedPage(over: network, in: folder)
+            let rtcshare = try #require(Peers.rtcshare)
+            func view(for seconds: Int) throws -> RunningProgram {
+                try network.start(
+                    rtcshare, ["view", share.link, "--no-window", "--duration", "\(seconds)"], on: .viewer)
+            }
+            let first = try view(for: 12)
+            try await share.wait(forPath: "tcp")
+            let strangers = try network.start(
+                URL(fileURLWithPath: "/usr/bin/python3"),
+                [Peers.script("strangers.py"), TestNetwork.senderRouterV4, "8080", "1000"], on: .server)
+            try await strangers.wait(for: "a thousand connections", timeout: .seconds(60)) {
+                strangers.standardOutput.contains("1000 connections")
+            }
+            let second = try await view(for: 2).outcome(timeout: .seconds(40))
+            #expect(second.status == 0, "\(second.standardError)")
+            let outcome = try await first.outcome(timeout: .seconds(60))
+            #expect(outcome.status == 0, "\(outcome.standardError)")
+            let descriptors = try FileManager.default.contentsOfDirectory(
+                atPath: "/proc/\(share.program.processIdentifier)/fd")
+            #expect(descriptors.count < 300)
         }
 
         @Test("An offer with --ice-tcp is answered over TCP")
