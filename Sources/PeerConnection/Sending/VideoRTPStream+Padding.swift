@@ -3,8 +3,10 @@ internal import RTCShareRTP
 internal import RTCShareWireFormat
 
 extension VideoRTPStream {
-    /// The maximum number of padding bytes in a packet (RFC 3550 §5.1).
-    private static var maximumPadding: Int { 255 }
+    /// The number of padding bytes in a packet, of at most 255 (RFC 3550 §5.1). Fewer are not worth their headers, and
+    /// receivers that read an original sequence number from every packet of RTX need two: Janus before 1.4.1 writes
+    /// outside of the packet if there is only one byte.
+    private static var paddingRange: ClosedRange<Int> { 32...255 }
     /// The maximum ratio of a packet's size to the required padding, if the packet is retransmitted as padding.
     private static var largestExcess: Int { 3 }
 
@@ -40,7 +42,7 @@ extension VideoRTPStream {
             extensions: stream.stampedExtensions(&transportSequenceNumber, now: now))
         header.hasPadding = true
         try header.write(to: &writer, map: stream.parameters.extensions)
-        try writer.writePadding(min(max(1, wanted), Self.maximumPadding))
+        try writer.writePadding(min(max(Self.paddingRange.lowerBound, wanted), Self.paddingRange.upperBound))
         retransmissionSequenceNumber = retransmissionSequenceNumber.next
         stream.statistics.countPadding(writer.offset - start)
         return true
