@@ -23,6 +23,8 @@ struct ICESession {
     private var hasSignaledAll = false
     /// The peer's candidates that can't be checked yet.
     var pending: PendingCandidates
+    /// The prefix of the network's translation of IPv4 addresses. Nil if there is none, or this machine has IPv4.
+    var translation: NAT64Prefix?
 
     init(
         as part: PeerConnection.Part, identity: LocalIdentity, configuration: PeerConnection.Configuration,
@@ -80,11 +82,15 @@ struct ICESession {
 
     // Remote candidates.
 
+    /// Adds a candidate with its address. One with an IPv4 address is also added with the address that the network
+    /// translates to it: a relay of ours can reach the first, and this machine the second.
     mutating func add(_ candidate: CandidateAttribute, at ip: IPAddress, now: Instant) {
-        agent.addRemoteCandidate(
-            foundation: candidate.foundation, component: Int(candidate.component), transport: candidate.transport,
-            priority: candidate.priority, address: TransportAddress(ip: ip, port: candidate.port),
-            type: candidate.kind.description, tcpType: candidate.tcpType, now: now)
+        for ip in [ip, translation?.translate(ip)].compactMap({ $0 }) {
+            agent.addRemoteCandidate(
+                foundation: candidate.foundation, component: Int(candidate.component), transport: candidate.transport,
+                priority: candidate.priority, address: TransportAddress(ip: ip, port: candidate.port),
+                type: candidate.kind.description, tcpType: candidate.tcpType, now: now)
+        }
     }
 
     /// Records a name among the peer's candidates. If it is not resolved, the peer can still send checks itself.

@@ -232,6 +232,18 @@ extension PeerConnection {
         advance(now: now)
     }
 
+    /// Sets the prefix of the network's translation of IPv4 addresses (NAT64, RFC 6052), for a machine without such an
+    /// address. The peer's IPv4 candidates are checked at their translated addresses too.
+    package mutating func setTranslation(_ prefix: NAT64Prefix?, now: Instant) {
+        guard !state.isOver, prefix != ice.translation else { return }
+        ice.translation = prefix
+        guard prefix != nil else { return }
+        for candidate in negotiated?.remoteCandidates ?? [] {
+            if case .address(let ip) = candidate.host { ice.add(candidate, at: ip, now: now) }
+        }
+        advance(now: now)
+    }
+
     /// Records the end of the peer's candidates. A candidate whose name has no address can still send checks itself. If
     /// `ufrag` is not the peer's latest user name fragment, the call has no effect.
     package mutating func endRemoteCandidates(ufrag: String? = nil, now: Instant) {

@@ -3,6 +3,7 @@ internal import Glibc
 internal import RTCShareCCURL
 internal import RTCShareLocks
 internal import RTCShareSecureTransport
+internal import RTCShareTransport
 internal import RTCShareWireFormat
 internal import Synchronization
 
@@ -83,7 +84,8 @@ struct HTTPClient: Sendable {
     }
 
     func send(_ request: Request) async throws(HTTPClientError) -> Response {
-        let transfer = Transfer(request, self)
+        let translation = await ServerNames.translation(ofHost: request.url.hostName)
+        let transfer = Transfer(request, self, to: translation)
         // libcurl blocks its thread. It has one of its own, because the threads for tasks and SwiftNIO's files are few,
         // and a server that does not answer must not delay others.
         let result = await withTaskCancellationHandler {
@@ -109,11 +111,14 @@ struct HTTPClient: Sendable {
     private final class Transfer: Sendable {
         private let request: Request
         private let client: HTTPClient
+        /// The address to connect to instead of that in the URL.
+        private let translation: IPAddress?
         private let isCancelled = Atomic(false)
 
-        init(_ request: Request, _ client: HTTPClient) {
+        init(_ request: Request, _ client: HTTPClient, to translation: IPAddress?) {
             self.request = request
             self.client = client
+            self.translation = translation
         }
 
         func cancel() { isCancelled.store(true, ordering: .relaxed) }
@@ -143,7 +148,12 @@ struct HTTPClient: Sendable {
             guard Self.isReady, let handle = curl_easy_init() else { return .failure(.unavailable) }
             defer { curl_easy_cleanup(handle) }
             var list: UnsafeMutablePointer<curl_slist>?
-            defer { curl_slist_free_all(list) }
+            let places = translation.flatMap { curl_slist_append(nil, "::[\($0)]:") }
+            defer {
+                curl_slist_free_all(list)
+                curl_slist_free_all(places)
+            }
+            if let places { ccurl_set_pointer(handle, CURLOPT_CONNECT_TO, places) }
             var headers = request.headers
             if let token = request.token { headers.append(("Authorization", "Bearer \(token.secretText)")) }
             // Without an `Expect` header, and without a type that libcurl would add.

@@ -38,12 +38,13 @@ final class JanusWebSocket: JanusTransport {
             if (try? await Task.sleep(for: patience)) != nil { attempt.end(for: .late) }
         }
         defer { deadline.cancel() }
+        let translation = await ServerNames.translation(ofHost: url.hostName)
         do {
             let channel = try await withTaskCancellationHandler {
                 try await ClientBootstrap(group: eventLoopGroup)
                     .connectTimeout(TimeAmount(patience))
                     .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-                    .connect(host: url.hostName, port: url.port) { channel in
+                    .connect(host: translation?.description ?? url.hostName, port: url.port) { channel in
                         // All of it before the connection exists: a failure of the connection fails the upgrade.
                         channel.eventLoop.makeCompletedFuture {
                             try attempt.add(channel)

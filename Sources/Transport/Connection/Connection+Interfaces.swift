@@ -30,6 +30,25 @@ extension Connection {
         for address in back.union(new) where !known.contains(address) {
             Task { await self.add(address) }
         }
+        findTranslation()
+    }
+
+    /// Finds out how the network translates IPv4 addresses, if this machine has none.
+    func findTranslation() {
+        guard !isClosed else { return }
+        guard NetworkInterfaces.areOnlyIPv6(localAddresses.map(\.ip)) else {
+            return peer.setTranslation(nil, now: MonotonicClock.now)
+        }
+        Task { [weak self, names = configuration.serverNames] in
+            let prefix = await names.translation()
+            await self?.use(prefix)
+        }
+    }
+
+    private func use(_ prefix: NAT64Prefix?) {
+        guard !isClosed, NetworkInterfaces.areOnlyIPv6(localAddresses.map(\.ip)) else { return }
+        peer.setTranslation(prefix, now: MonotonicClock.now)
+        drain()
     }
 
     /// Applies a change of a shared port, which watches the interfaces itself.
@@ -46,11 +65,13 @@ extension Connection {
             }
             peer.removeLocalAddress(local, now: MonotonicClock.now)
         }
+        findTranslation()
         drain()
     }
 
     private func didTakeUp(_ address: IPAddress) {
         logger.info("this machine has a new address: \(address)")
+        findTranslation()
         for address in configuration.publicAddresses { peer.addPublicAddress(address, now: MonotonicClock.now) }
         // Its public address, and relays that are reached from it.
         if servers.areAsked { askServers() }

@@ -192,6 +192,7 @@ public actor Connection {
             }
         }
         for address in configuration.publicAddresses { peer.addPublicAddress(address, now: MonotonicClock.now) }
+        findTranslation()
     }
 
     private func monitorInterfaces(addsNew: Bool) async {

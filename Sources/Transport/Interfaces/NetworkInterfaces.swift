@@ -10,6 +10,17 @@ package enum NetworkInterfaces {
         uniqued(usable(of: try allAddresses()).map(\.ip))
     }
 
+    /// Whether this machine has IPv6 addresses that peers could reach, and no such IPv4 address.
+    static var hasOnlyIPv6: Bool {
+        guard let addresses = try? usableAddresses() else { return false }
+        return areOnlyIPv6(addresses)
+    }
+
+    /// Whether these are addresses that peers could reach, all of IPv6.
+    static func areOnlyIPv6(_ addresses: [IPAddress]) -> Bool {
+        !addresses.isEmpty && addresses.allSatisfy { !$0.isV4 && !$0.isLoopback }
+    }
+
     /// Returns every address of the interfaces. If the system does not permit the list, returns the source addresses of
     /// datagrams.
     package static func allAddresses() throws -> [InterfaceAddress] {

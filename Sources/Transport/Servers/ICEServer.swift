@@ -111,14 +111,13 @@ public struct ICEServer: Sendable, Hashable {
     package func resolve() async throws(ICEServerError) -> [ICEServerAddress] { try await resolve(by: .system) }
 
     func resolve(by names: ServerNames) async throws(ICEServerError) -> [ICEServerAddress] {
-        let found = if let address = IPAddress(host) { [address] } else { await names.addresses(of: host) }
+        let found = await names.addresses(of: host)
         guard !found.isEmpty else { throw names.failure(of: host) }
         return addresses(found)
     }
 
     /// Returns the addresses if they are known without waiting; nil while the name is being resolved.
     func resolveKnown(by names: ServerNames) throws(ICEServerError) -> [ICEServerAddress]? {
-        if let address = IPAddress(host) { return addresses([address]) }
         guard let known = names.knownAddresses(of: host) else { return nil }
         guard !known.isEmpty else { throw names.failure(of: host) }
         return addresses(known)
@@ -126,7 +125,7 @@ public struct ICEServer: Sendable, Hashable {
 
     /// Starts to resolve the server's name, so that connections don't have to wait for it.
     package func prepare() {
-        if IPAddress(host) == nil { _ = ServerNames.system.knownAddresses(of: host) }
+        _ = ServerNames.system.knownAddresses(of: host)
     }
 
     private func addresses(_ found: [IPAddress]) -> [ICEServerAddress] {

@@ -1,12 +1,12 @@
 internal import RTCShareLocks
-internal import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// The addresses of servers' names, kept across connections, so that a name server that does not answer delays only the
 /// first of them.
 ///
 /// Names with addresses are resolved again after a minute, and keep their old addresses until then, even if the name
 /// server does not answer any more (RFC 8767). Names without addresses are resolved again after some seconds.
-final class ServerNames: Sendable {
+package final class ServerNames: Sendable {
     /// The state of a name.
     private struct Entry {
         var addresses: [IPAddress] = []
@@ -27,28 +27,58 @@ final class ServerNames: Sendable {
 
     private let entries = Locked<[String: Entry]>([:])
     private let ask: @Sendable (_ name: String) async -> [IPAddress]?
+    private let hasOnlyIPv6: @Sendable () -> Bool
     private let now: @Sendable () -> Instant
 
     init(
         asking ask:
             @escaping @Sendable (_ name: String) async -> [IPAddress]? = HostNameResolver.systemAddresses(ofServer:),
+        hasOnlyIPv6: @escaping @Sendable () -> Bool = { NetworkInterfaces.hasOnlyIPv6 },
         now: @escaping @Sendable () -> Instant = { MonotonicClock.now }
     ) {
         self.ask = ask
+        self.hasOnlyIPv6 = hasOnlyIPv6
         self.now = now
     }
 
     /// The number of names.
     var count: Int { entries.withLock { $0.count } }
 
-    /// Returns the addresses that are known without waiting, or nil while the name is being resolved. Starts a lookup
-    /// if necessary.
-    func knownAddresses(of name: String) -> [IPAddress]? {
-        read(name).known
+    /// Returns the addresses of a host, a name or an address, that are known without waiting, or nil while it is being
+    /// resolved. Starts a lookup if necessary.
+    func knownAddresses(of host: String) -> [IPAddress]? {
+        guard let address = IPAddress(host) else { return read(host).known }
+        guard address.isV4, hasOnlyIPv6() else { return [address] }
+        return read(NAT64Prefix.discoveryName).known.map { [Self.translate(address, by: Self.prefix(in: $0))] }
     }
 
-    /// Returns the name's addresses, after waiting for them; empty if it has none, or no name server answers.
-    func addresses(of name: String) async -> [IPAddress] {
+    /// Returns the host's addresses, after waiting for them; empty if it has none, or no name server answers. If this
+    /// machine has only IPv6, an IPv4 address is translated to the one by which the network reaches it.
+    func addresses(of host: String) async -> [IPAddress] {
+        guard let address = IPAddress(host) else { return await resolve(host) }
+        guard address.isV4, hasOnlyIPv6() else { return [address] }
+        return [Self.translate(address, by: await translation())]
+    }
+
+    /// Returns the address by which this machine reaches a host that is named by an IPv4 address, if the network
+    /// translates it (NAT64); nil for all other hosts.
+    package static func translation(ofHost host: String) async -> IPAddress? {
+        guard let address = IPAddress(host) else { return nil }
+        return await system.addresses(of: host).first { $0 != address }
+    }
+
+    /// Returns the prefix by which the network translates IPv4 addresses, if it does (RFC 7050 §3).
+    func translation() async -> NAT64Prefix? { Self.prefix(in: await resolve(NAT64Prefix.discoveryName)) }
+
+    private static func prefix(in addresses: [IPAddress]) -> NAT64Prefix? {
+        addresses.lazy.compactMap { NAT64Prefix(discoveredIn: $0) }.first
+    }
+
+    private static func translate(_ address: IPAddress, by prefix: NAT64Prefix?) -> IPAddress {
+        prefix?.translate(address) ?? address
+    }
+
+    private func resolve(_ name: String) async -> [IPAddress] {
         let (known, lookUp) = read(name)
         if let known { return known }
         return await lookUp?.value ?? []

@@ -90,6 +90,22 @@ import Testing
         #expect(await names.addresses(of: "stun.example") == [Self.first])
     }
 
+    @Test(
+        "Without IPv4, the address of a server is the one that the network translates, if it does",
+        arguments: [true, false])
+    func translated(doesTranslate: Bool) async throws {
+        let server = try #require(IPAddress("192.0.2.33"))
+        let found = doesTranslate ? [try #require(IPAddress("64:ff9b::192.0.0.170"))] : []
+        let expected = doesTranslate ? try #require(IPAddress("64:ff9b::192.0.2.33")) : server
+        let names = ServerNames(asking: { $0 == "ipv4only.arpa" ? found : nil }, hasOnlyIPv6: { true })
+        #expect(names.knownAddresses(of: "192.0.2.33") == nil)
+        #expect(await names.addresses(of: "192.0.2.33") == [expected])
+        #expect(names.knownAddresses(of: "192.0.2.33") == [expected])
+        #expect(names.knownAddresses(of: "2001:db8::1") == [try #require(IPAddress("2001:db8::1"))])
+        let both = ServerNames(asking: { _ in nil }, hasOnlyIPv6: { false })
+        #expect(both.knownAddresses(of: "192.0.2.33") == [server])
+    }
+
     @Test("The number of remembered names is limited")
     func bound() async {
         let names = ServerNames(asking: { _ in [Self.first] })
