@@ -12,6 +12,10 @@ internal import RTCShareWireFormat
     private let own: IPAddress?
     private var media: (port: ForwardedPort, outcome: PortMapper.Outcome)?
     private var page: (port: ForwardedPort, outcome: PortMapper.Outcome)?
+    /// The outside address of the page that was reported last.
+    private var knownAddress: TransportAddress?
+    /// The reason that was reported last. Both ports usually have the same.
+    private var knownLoss: Explanation?
 
     /// The limit of the time in which the router closes the ports.
     private static let closingTime = Duration.seconds(3)
@@ -30,6 +34,7 @@ internal import RTCShareWireFormat
     /// Opens the port of the page.
     func openPage(_ number: UInt16) async {
         page = await open(ForwardedPort(.tcp, number))
+        knownAddress = pageAddress
     }
 
     /// Closes the ports.
@@ -108,22 +113,32 @@ internal import RTCShareWireFormat
     func follow(linkChanged: @escaping @SharingActor (TransportAddress) async -> Void) async {
         for await change in mapper.changes {
             await announce(change.port, change.outcome)
-            let former = pageAddress
             if change.port == page?.port { page = (change.port, change.outcome) }
             if change.port == media?.port { media = (change.port, change.outcome) }
-            guard let page, let media else { continue }
-            let ports = PortWords(page: page.port, media: media.port, local: await mapper.route?.local)
-            switch change.outcome {
-            case .failure(let error):
-                Terminal.shared.say(Self.lines(error.explanation(of: change.port, ports), after: Self.loss))
-            case .success(let outside):
-                let router = await mapper.route?.gateway
-                if let explanation = OutsideReach(outside.ip).explanation(of: outside.ip, router: router, ports) {
-                    Terminal.shared.say(Self.lines(explanation, after: Self.loss))
-                } else if change.port == page.port, former != outside {
-                    await linkChanged(outside)
-                }
+            let route = await mapper.route
+            if let loss = loss(of: change, route) {
+                if loss != knownLoss { Terminal.shared.say(Self.lines(loss, after: Self.loss)) }
+                knownLoss = loss
+                continue
             }
+            if knownLoss != nil, pageAddress != nil, Self.reachable(media?.outcome) != nil {
+                Terminal.shared.say("Viewers on the internet can join again.")
+                knownLoss = nil
+            }
+            if let address = pageAddress, address != knownAddress {
+                knownAddress = address
+                await linkChanged(address)
+            }
+        }
+    }
+
+    private func loss(of change: PortMapper.Change, _ route: DefaultRoute?) -> Explanation? {
+        guard let page, let media else { return nil }
+        let ports = PortWords(page: page.port, media: media.port, local: route?.local)
+        switch change.outcome {
+        case .failure(let error): return error.explanation(of: change.port, ports)
+        case .success(let outside):
+            return OutsideReach(outside.ip).explanation(of: outside.ip, router: route?.gateway, ports)
         }
     }
 
