@@ -202,7 +202,7 @@ extension Interop.NetworkTests {
             share.interrupt()
         }
 
-        @Test("A share says that another router is in front of the first one, although both open ports")
+        @Test("A share behind two routers that open ports says that another router is in front of the first one")
         func twoRouters() async throws {
             let home = try await Home()
             // The segment's host is the outer router.
