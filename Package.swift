@@ -106,6 +106,7 @@ let package = Package(
         moduleInC("CAOM", ["COptionalLibrary"]),
         moduleInC("CDav1d", ["COptionalLibrary"]),
         moduleInC("COpenH264", ["COptionalLibrary"]),
+        moduleInC("CMiniUPnP", ["COptionalLibrary"]),
         // Pictures of PipeWire's nodes: its interface is macros of C for the most part.
         moduleInC("CPipeWireVideo", ["COptionalLibrary", "CPipeWire"]),
         // SDL 2, which is looked for when a window is wanted, and linked by nobody.
@@ -154,9 +155,8 @@ let package = Package(
         module(
             "Transport",
             [
-                "CDatagrams", "CongestionControl", "Cryptography", "ICE", "Locks", "Media", "PeerConnection", "RTP",
-                "SDP",
-                "STUN", "SecureTransport", "WireFormat",
+                "CDatagrams", "CMiniUPnP", "CongestionControl", "Cryptography", "ICE", "Locks", "Media",
+                "PeerConnection", "RTP", "SDP", "STUN", "SecureTransport", "WireFormat",
             ], [logging, nioCore, nioPosix]),
         module(
             "Streams",
@@ -271,7 +271,10 @@ let package = Package(
             ]),
         tests(
             "TransportTests",
-            ["ICE", "Locks", "Media", "PeerConnection", "RTP", "SDP", "STUN", "Transport", "WireFormat"],
+            [
+                "ICE", "Locks", "Media", "NetworkSimulation", "PeerConnection", "RTP", "SDP", "STUN", "Transport",
+                "WireFormat",
+            ],
             ["TestSupport", logging, nioCore, nioEmbedded, nioPosix]),
         tests(
             "StreamsTests",

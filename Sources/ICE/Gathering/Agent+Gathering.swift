@@ -167,6 +167,16 @@ extension Agent {
         advance(now: now)
     }
 
+    /// Adds the address that a router forwards to a socket or a listener, as a server-reflexive candidate. It replaces the
+    /// former one, if there was one.
+    package mutating func addForwardedAddress(
+        _ address: TransportAddress, to base: BaseAddress, insteadOf former: TransportAddress? = nil, now: Instant
+    ) {
+        guard isActive, configuration.iceTransportPolicy == .all, let base = locals.base(at: base) else { return }
+        addReflexive(address, of: base, server: nil, insteadOf: former)
+        advance(now: now)
+    }
+
     /// Adds a mapped address of a base, unless it is known, and removes the former one from the same server. The pairs
     /// are those of the base (RFC 8445 §6.1.2.4).
     mutating func addReflexive(

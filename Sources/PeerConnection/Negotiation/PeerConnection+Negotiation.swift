@@ -29,6 +29,13 @@ extension PeerConnection {
         ice.agent.addPublicAddress(address, now: now)
     }
 
+    /// Adds the address that a router forwards to a bound socket or a listener, instead of a former one.
+    package mutating func addForwardedAddress(
+        _ address: TransportAddress, to base: BaseAddress, insteadOf former: TransportAddress? = nil, now: Instant
+    ) {
+        ice.agent.addForwardedAddress(address, to: base, insteadOf: former, now: now)
+    }
+
     /// Requests mapped addresses from STUN servers and relayed addresses from TURN servers. ``Event/gatheringComplete``
     /// follows. With `moreFollow`, it follows the call with the last servers.
     package mutating func gather(servers: [ICEServerAddress], moreFollow: Bool = false, now: Instant) {

@@ -1,11 +1,11 @@
 public import RTCShareContentShare
-internal import RTCShareWireFormat
+public import RTCShareWireFormat
 
 /// A link that opens a share.
 public struct ViewerLink: Hashable, Sendable, CustomStringConvertible {
     /// The network in which a link works.
     public enum Reach: Hashable, Sendable {
-        /// All clients that reach the public URL.
+        /// All clients that reach the public URL or the outside address.
         case everywhere
         /// The network in which this address or name is reachable.
         case network
@@ -24,8 +24,10 @@ public struct ViewerLink: Hashable, Sendable, CustomStringConvertible {
 
 extension ViewerServer {
     /// Returns the links of the share or of a subgroup, best first. `hosts` are the addresses and names of this
-    /// machine.
-    public nonisolated func links(hosts: [String], subgroup: Subgroup? = nil) -> [ViewerLink] {
+    /// machine, and `outside` is the address from which a router forwards to the page.
+    public nonisolated func links(
+        hosts: [String], outside: TransportAddress? = nil, subgroup: Subgroup? = nil
+    ) -> [ViewerLink] {
         let secret: String
         if let token = configuration.token {
             guard let own = subgroup.map({ token.derived(for: $0.name) }) ?? token else { return [] }
@@ -39,6 +41,9 @@ extension ViewerServer {
         }
         let scheme = configuration.tls == nil ? "http" : "https"
         let path = configuration.basePath.map { $0 + "/" }.joined()
+        if let outside {
+            links.append(ViewerLink(reach: .everywhere, url: "\(scheme)://\(outside)/\(path)\(secret)"))
+        }
         for host in hosts {
             let address = IPAddress(host.prefix { $0 != "%" })
             let isOwn = host == "localhost" || address?.isLoopback == true

@@ -64,6 +64,8 @@ extension Connection {
                 peer.removeListener(listener, now: MonotonicClock.now)
             }
             peer.removeLocalAddress(local, now: MonotonicClock.now)
+        case .forwarded(let outside, let base, let former):
+            peer.addForwardedAddress(outside, to: base, insteadOf: former, now: MonotonicClock.now)
         }
         findTranslation()
         drain()

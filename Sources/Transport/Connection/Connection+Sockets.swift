@@ -55,8 +55,15 @@ extension Connection {
     /// Adds an address of a shared port, with its listener if there is one.
     func addSharedAddress(_ address: TransportAddress) {
         peer.addLocalAddress(address, now: MonotonicClock.now)
+        addForwardedAddress(to: BaseAddress(address))
         guard configuration.acceptsTCP, let listener = sockets.listener(at: address.ip) else { return }
         peer.addListener(listener, now: MonotonicClock.now)
+        addForwardedAddress(to: BaseAddress(listener, over: .tcp))
+    }
+
+    private func addForwardedAddress(to base: BaseAddress) {
+        guard let outside = sockets.forwardedAddress(to: base) else { return }
+        peer.addForwardedAddress(outside, to: base, now: MonotonicClock.now)
     }
 
     /// Accepts TCP connections at the address of a socket, if the configuration allows them. With a port of the system's

@@ -59,6 +59,8 @@ package struct NetworkDiagnosis: Sendable, Encodable {
     package var filtering = NATFiltering.unknown
     /// Whether names under `.local` can be resolved.
     package var multicastWorks = false
+    /// The router's port forwarding. It is not part of the advice and the encoding, whose words depend on the program.
+    package var router = RouterDiagnosis()
     /// The advice.
     package var advice: [NetworkAdvice] { DiagnosisAdvice.lines(for: self) }
 

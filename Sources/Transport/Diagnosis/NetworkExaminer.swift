@@ -51,6 +51,7 @@ private struct NetworkExaminer: Sendable {
     func examine(_ servers: [ICEServer]) async throws -> NetworkDiagnosis {
         var diagnosis = NetworkDiagnosis()
         diagnosis.interfaces = try NetworkDiagnosis.Interface.all()
+        async let router = RouterDiagnosis.examine(on: eventLoop)
         async let multicast = MulticastProbe(eventLoop: eventLoop, logger: logger)?.run() ?? false
         var bases: [Base] = []
         for server in servers { server.prepare() }
@@ -67,6 +68,7 @@ private struct NetworkExaminer: Sendable {
         for base in bases { await base.socket.close() }
         diagnosis.candidates = Self.candidates(bases.map(\.address), answers)
         diagnosis.multicastWorks = await multicast
+        diagnosis.router = await router
         return diagnosis
     }
 

@@ -68,7 +68,7 @@ package enum NetworkInterfaces {
         TransportAddress("203.0.113.1", port: 9), TransportAddress("3fff::1", port: 9),
     ].compactMap { $0 }
 
-    private static func source(toward destination: TransportAddress) -> IPAddress? {
+    static func source(toward destination: TransportAddress) -> IPAddress? {
         guard let remote = try? destination.socketAddress else { return nil }
         let family = destination.ip.isV4 ? AF_INET : AF_INET6
         let descriptor = socket(family, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)

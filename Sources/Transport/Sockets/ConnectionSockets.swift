@@ -99,6 +99,9 @@ final class ConnectionSockets {
     /// Returns the address at which TCP connections to an IP address are accepted; nil if they are not.
     func listener(at ip: IPAddress) -> TransportAddress? { lease?.listener(at: ip) ?? listeners[ip]?.address }
 
+    /// Returns the outside address that a router forwards to a socket or the listener of a shared port.
+    func forwardedAddress(to base: BaseAddress) -> TransportAddress? { lease?.forwardedAddress(to: base) }
+
     /// Accepts TCP connections at an address.
     func listen(at address: TransportAddress) async throws {
         let listener = try await StreamListener.open(at: address, on: eventLoop) { [weak self] stream in

@@ -1,5 +1,6 @@
 internal import NIOCore
 public import NIOPosix
+package import RTCShareICE
 public import RTCShareWireFormat
 
 /// One UDP port for any number of connections, which use it by ``Connection/Configuration/sharedPort``.
@@ -38,6 +39,8 @@ public actor SharedPort {
     enum AddressChange {
         case added(TransportAddress)
         case removed(TransportAddress)
+        /// A router forwards an outside address to a socket or the listener, instead of the former one.
+        case forwarded(TransportAddress, to: BaseAddress, insteadOf: TransportAddress?)
     }
 
     /// The executor of the event loop.
@@ -202,6 +205,15 @@ public actor SharedPort {
     /// Announces that TCP connections are not accepted any more.
     package func removeListener() { port.value.listener = nil }
 
+    /// Sets the outside address that a router forwards to a socket of the port, or to the listener; nil if none. It is a
+    /// candidate of present and later connections.
+    package func setForwardedAddress(_ outside: TransportAddress?, to base: BaseAddress) {
+        let former = port.value.forwarded[base]
+        guard outside != former else { return }
+        port.value.forwarded[base] = outside
+        if let outside { port.value.tell(.forwarded(outside, to: base, insteadOf: former)) }
+    }
+
     /// Passes a TCP connection to the connection that its first request names.
     nonisolated func take(_ stream: IncomingStream) {
         eventLoop.execute { [port] in port.value.take(stream) }
@@ -239,6 +251,8 @@ public actor SharedPort {
         var users: [PortDemultiplexer.Member: User] = [:]
         /// Nil if TCP connections are not accepted.
         var listener: Listener?
+        /// The outside addresses that a router forwards.
+        var forwarded: [BaseAddress: TransportAddress] = [:]
 
         /// A connection.
         struct User {
@@ -295,6 +309,9 @@ public actor SharedPort {
         }
 
         func listener(at ip: IPAddress) -> TransportAddress? { port.listener?.address(at: ip) }
+
+        /// Returns the outside address that a router forwards to a socket or the listener.
+        func forwardedAddress(to base: BaseAddress) -> TransportAddress? { port.forwarded[base] }
 
         /// Returns the socket at one of the port's addresses.
         func socket(at address: TransportAddress) -> DatagramSocket? { port.sockets[address] }

@@ -1,15 +1,16 @@
 internal import ArgumentParser
 internal import FoundationEssentials
 internal import RTCShareTransport
+internal import RTCShareWireFormat
 
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
         abstract: "Check the network, screens, audio and cameras for problems.",
         discussion: #"""
-            Shows the addresses that viewers would see, the answers of the servers, the kind of NAT, whether .local names work,
-            the screens of X11 or Wayland, audio, cameras, video codecs, the window of rtcshare view, the port of the viewer page
-            and the configuration. Nothing is shared.
+            Shows the addresses that viewers would see, the answers of the servers, the kind of NAT, whether the router forwards
+            a port for rtcshare serve --internet, whether .local names work, the screens of X11 or Wayland, audio, cameras, video
+            codecs, the window of rtcshare view, the port of the viewer page and the configuration. Nothing is shared.
             Exit status 69: other machines can't be reached, or none of the servers can be used.
 
                 rtcshare doctor
@@ -65,6 +66,7 @@ struct DoctorCommand: AsyncParsableCommand {
                 "NAT", "  mapping: \(name(diagnosis.mapping))", "  filtering: \(name(diagnosis.filtering))",
             ]
         }
+        lines += ["Router", "  " + diagnosis.router.line]
         lines += ["Multicast DNS", "  " + (diagnosis.multicastWorks ? "works" : "does not work")]
         for (name, part) in [
             ("Screens", machine.lines(\.screens, "screens")), ("Audio", machine.lines(\.sound, "sound")),
@@ -106,12 +108,13 @@ struct DiagnosisReport: Encodable {
     let machine: MachineDiagnosis
 
     private enum CodingKeys: String, CodingKey {
-        case advice, screens, sound, cameras, codecs, window, page, configuration, problems
+        case router, advice, screens, sound, cameras, codecs, window, page, configuration, problems
     }
 
     func encode(to encoder: any Encoder) throws {
         try diagnosis.encode(to: encoder)
         var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(RouterReport(diagnosis.router), forKey: .router)
         try container.encode(diagnosis.adviceLines + machine.advice, forKey: .advice)
         try container.encode(machine.screens, forKey: .screens)
         try container.encode(machine.sound, forKey: .sound)
@@ -126,5 +129,52 @@ struct DiagnosisReport: Encodable {
 
 extension NetworkDiagnosis {
     /// The advice, with options and commands.
-    fileprivate var adviceLines: [String] { advice.map { $0.words(naming: \.words) } }
+    fileprivate var adviceLines: [String] { advice.map { $0.words(naming: \.words) } + router.advice }
+}
+
+/// The router's port forwarding, for programs.
+private struct RouterReport: Encodable {
+    let address: String?
+    let `protocol`: PortMappingProtocol?
+    let outsideAddress: String?
+    let reach: OutsideReach?
+    let problem: String?
+
+    init(_ diagnosis: RouterDiagnosis) {
+        let outside = diagnosis.outside
+        address = diagnosis.router?.description
+        `protocol` = diagnosis.method
+        outsideAddress = outside?.description
+        reach = outside.map(OutsideReach.init)
+        problem = diagnosis.explanation?.problem
+    }
+}
+
+extension RouterDiagnosis {
+    fileprivate var outside: IPAddress? {
+        if let own { return own }
+        return if case .success(let outside) = outcome { outside.ip } else { nil }
+    }
+
+    /// The reason why viewers on the internet can't join, with a remedy; nil if they can.
+    fileprivate var explanation: Explanation? {
+        if let outside { return OutsideReach(outside).explanation(of: outside, router: router) }
+        return if case .failure(let error) = outcome { error.explanation() } else { nil }
+    }
+
+    fileprivate var line: String {
+        if let own { return "none: this machine has the public address \(own)" }
+        guard let router else { return "none" }
+        guard let outside, let method else { return "\(router): does not forward ports" }
+        return "\(router): forwards ports (\(method.rawValue)), outside address \(outside)"
+    }
+
+    fileprivate var advice: [String] {
+        guard router != nil else { return [] }
+        guard let explanation else {
+            return ["For a link that works on the internet: rtcshare serve --internet"]
+        }
+        let remedy = explanation.remedy.map { " Try: \($0)." } ?? ""
+        return ["rtcshare serve --internet gives no link for the internet: \(explanation.problem).\(remedy)"]
+    }
 }

@@ -17,6 +17,12 @@ struct LinkOptions: ParsableArguments {
             """, valueName: "[addr:]port"), transform: OptionValue.listenAddress)
     var listen: ListenAddress?
 
+    @Flag(
+        help: """
+            Make the router forward the ports (PCP, NAT-PMP or UPnP), and print a link that works on the internet. The page             is encrypted as with --tls-self-signed, unless there is a certificate.
+            """)
+    var internet = false
+
     @Flag(help: "Use HTTPS with a self-signed certificate. Browsers show a warning once.") var tlsSelfSigned = false
 
     @Option(
@@ -84,6 +90,17 @@ struct LinkOptions: ParsableArguments {
         guard !tlsSelfSigned || tlsCertificate == nil else {
             throw ValidationError("--tls-self-signed and --tls-certificate exclude each other: give one")
         }
+        if internet {
+            let excluded = [
+                ("--no-token", noToken), ("--public-url", publicURL != nil), ("--behind-proxy", behindProxy),
+            ].first(where: \.1)
+            if let (option, _) = excluded {
+                throw ValidationError("--internet and \(option) exclude each other: give one")
+            }
+            guard listen?.address?.isUnspecified ?? true else {
+                throw ValidationError("--internet needs the page on all addresses: give only a port with --listen")
+            }
+        }
         for host in address where IPAddress(host)?.isUnspecified ?? !Self.isName(host) {
             throw ValidationError(
                 "--address \(host): not an address or a name of a machine. Leave it out for the default")
@@ -129,10 +146,17 @@ struct LinkOptions: ParsableArguments {
                 Terminal.shared.say("Warning: every user of this machine can read or change the TLS key \(tlsKey).")
             }
             configuration.tls = ServerCertificate(certificateFile: tlsCertificate, keyFile: tlsKey)
-        } else if tlsSelfSigned {
-            configuration.tls = try OwnCertificate.certificate(
-                for: try LinkHosts(given: address, listening: configuration.addresses, all: true).hosts, now: now)
+        } else if tlsSelfSigned, !internet {
+            configuration.tls = try selfSignedCertificate(listening: configuration.addresses, now: now)
         }
+    }
+
+    /// Returns a certificate for this machine's addresses and names, and for a router's outside address.
+    func selfSignedCertificate(
+        listening: [IPAddress], outside: IPAddress? = nil, now: Date = Date()
+    ) throws -> ServerCertificate {
+        let hosts = try LinkHosts(given: address, listening: listening, all: true).hosts
+        return try OwnCertificate.certificate(for: hosts + [outside].compactMap { $0?.description }, now: now)
     }
 
     private static func checkReadable(_ path: String, _ what: String, _ option: String) throws(CommandFailure) {

@@ -62,7 +62,12 @@ struct ServeCommand: AsyncParsableCommand {
         SharingOptions(sources: sources, output: output, quality: quality, special: special)
     }
 
-    func validate() throws { try sharing.validate() }
+    func validate() throws {
+        try sharing.validate()
+        guard !link.internet || network.bind.isEmpty else {
+            throw ValidationError("--internet and --bind exclude each other: give one")
+        }
+    }
 
     func run() async throws {
         try await reportingFailure {
@@ -79,9 +84,12 @@ struct ServeCommand: AsyncParsableCommand {
             let interruption = Interruption()
             let mediaPort = try await openMediaPort(configuration)
             configuration.connection.sharedPort = mediaPort
+            let internet = link.internet ? await InternetAccess(mediaPort: mediaPort) : nil
             do {
                 let room = try await running.room(of: owner, joining: place, on: mediaPort)
+                if let internet { try await encrypt(&configuration, for: internet) }
                 let server = try await listen(configuration, room: room)
+                await internet?.openPage(server.port)
                 let inviting = RunningShare.Inviting(
                     media: selection.media, configuration: configuration.connection,
                     policy: network.ice.iceTransportPolicy)
@@ -102,14 +110,48 @@ struct ServeCommand: AsyncParsableCommand {
                     of: room, membership: try place.membership, configuration: publishing)
                 try await share.run(behind: server, publishedAt: places) { [configuration] running in
                     running.linkHosts = hosts.hosts
-                    try await tell(server, hosts, configuration)
+                    running.outsideAddress = internet?.pageAddress
+                    try await tell(server, hosts, running.outsideAddress, configuration)
                     endpoints.warnOfRisks()
+                    if let internet { await follow(internet, server, running, configuration) }
                 }
             } catch {
+                await internet?.close()
                 await mediaPort.close()
                 throw error
             }
+            await internet?.close()
             await mediaPort.close()
+        }
+    }
+
+    /// Opens the media port from outside, and creates the certificate for the outside address.
+    private func encrypt(
+        _ configuration: inout ViewerServer.Configuration, for internet: InternetAccess
+    ) async throws {
+        await internet.openMedia()
+        guard configuration.tls == nil else { return }
+        configuration.tls = try link.selfSignedCertificate(
+            listening: configuration.addresses, outside: await internet.outsideAddress)
+    }
+
+    /// Reports the ports that are open from outside, and prints the link again when its address changes.
+    @SharingActor private func follow(
+        _ internet: InternetAccess, _ server: ViewerServer, _ share: RunningShare,
+        _ configuration: ViewerServer.Configuration
+    ) async {
+        Terminal.shared.say(await internet.report(acceptsTCP: configuration.connection.acceptsTCP))
+        // It ends when the ports are closed.
+        Task {
+            await internet.follow { outside in
+                share.outsideAddress = outside
+                Terminal.shared.say("The link for the internet has changed.")
+                if StandardStreams.areKept {
+                    Terminal.shared.say("To print it, run: \(share.command("link"))")
+                } else {
+                    show(server.links(hosts: share.linkHosts, outside: outside))
+                }
+            }
         }
     }
 
@@ -170,9 +212,10 @@ struct ServeCommand: AsyncParsableCommand {
 
     /// Prints the links, and notices about them.
     private func tell(
-        _ server: ViewerServer, _ hosts: LinkHosts, _ configuration: ViewerServer.Configuration
+        _ server: ViewerServer, _ hosts: LinkHosts, _ outside: TransportAddress?,
+        _ configuration: ViewerServer.Configuration
     ) async throws {
-        let links = server.links(hosts: hosts.hosts)
+        let links = server.links(hosts: hosts.hosts, outside: outside)
         // The output of a service is stored where others read it, and links are secret.
         if StandardStreams.areKept {
             Terminal.shared.say("Viewers can join now. To print the link, run: rtcshare link")
@@ -216,7 +259,7 @@ struct ServeCommand: AsyncParsableCommand {
         for (index, link) in links.enumerated() {
             let reach =
                 switch link.reach {
-                case .everywhere: "(public URL)"
+                case .everywhere: self.link.internet ? "(internet)" : "(public URL)"
                 case .network: "(this network)"
                 case .machine: "(this machine)"
                 }

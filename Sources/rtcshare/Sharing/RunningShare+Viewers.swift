@@ -149,7 +149,7 @@ extension RunningShare {
             }
             subgroup = wanted
         }
-        return .links(server.links(hosts: linkHosts, subgroup: subgroup).map(\.url))
+        return .links(server.links(hosts: linkHosts, outside: outsideAddress, subgroup: subgroup).map(\.url))
     }
 }
 

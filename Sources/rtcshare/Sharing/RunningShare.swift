@@ -38,6 +38,8 @@ internal import RTCShareWireFormat
     var name = ControlSocket.defaultName
     /// The addresses and names in links.
     var linkHosts: [String] = []
+    /// The address in links from which a router forwards to the page; nil without one.
+    var outsideAddress: TransportAddress?
     var viewers: ShareViewers
     var course: ShareCourse
     /// The rates of the last second.
