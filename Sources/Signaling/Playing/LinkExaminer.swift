@@ -56,7 +56,9 @@ package struct LinkExaminer: Sendable {
                 diagnosis.addresses = await player.session.connection.localAddresses.map(\.ip.description).unique
             }
             if var route {
-                if route.isOffered { await examine(&route, of: player, &diagnosis) }
+                if route.isOffered {
+                    await examine(&route, of: player, relayed: offered?.relayed ?? [], &diagnosis)
+                }
                 diagnosis.routes.append(route)
             }
             await player.leave()
@@ -103,11 +105,17 @@ package struct LinkExaminer: Sendable {
 
         func route(_ kind: RouteKind) -> LinkDiagnosis.Route {
             guard kind != .relay || relays.isEmpty else { return LinkDiagnosis.Route(relays: relays) }
-            let addresses = candidates.filter(RouteFilter(kind).includes).compactMap { candidate -> TransportAddress? in
+            return LinkDiagnosis.Route(kind, addresses: addresses(kind).unique)
+        }
+
+        /// The relayed addresses of the share.
+        var relayed: [TransportAddress] { addresses(.relay) }
+
+        private func addresses(_ kind: RouteKind) -> [TransportAddress] {
+            candidates.filter(RouteFilter(kind).includes).compactMap { candidate in
                 guard case .address(let ip) = candidate.host else { return nil }
                 return TransportAddress(ip: ip, port: candidate.port)
             }
-            return LinkDiagnosis.Route(kind, addresses: addresses.unique)
         }
     }
 
@@ -117,7 +125,8 @@ package struct LinkExaminer: Sendable {
     }
 
     private func examine(
-        _ route: inout LinkDiagnosis.Route, of player: WHEPPlayer, _ diagnosis: inout LinkDiagnosis
+        _ route: inout LinkDiagnosis.Route, of player: WHEPPlayer, relayed: [TransportAddress],
+        _ diagnosis: inout LinkDiagnosis
     ) async {
         let (session, connection) = (player.session, player.session.connection)
         await withTimeLimit(route.kind.patience) {
@@ -135,6 +144,11 @@ package struct LinkExaminer: Sendable {
         let rate = diagnosis.needsAdmission ? nil : await arrivalRate(on: connection, for: diagnosis.measuringTime)
         guard let selection = await connection.connectivityFacts.selection else {
             return route.fail(await connection.connectivityFacts)
+        }
+        // The share's relay has checked a candidate of this machine.
+        guard route.kind == .relay || !relayed.contains(selection.remote.address) else {
+            route.error = "only the share's TURN server gets through, from \(selection.remote.address)"
+            return
         }
         route.connect(over: selection, rate: rate)
     }
