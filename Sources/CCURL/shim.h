@@ -65,6 +65,20 @@ static inline double ccurl_look_up_seconds(CURL *handle) {
     return seconds;
 }
 
+// The time until the TCP connection was there; zero where it never was.
+static inline double ccurl_connect_seconds(CURL *handle) {
+    double seconds = 0;
+    curl_easy_getinfo(handle, CURLINFO_CONNECT_TIME, &seconds);
+    return seconds;
+}
+
+// errno of the last attempt to connect that failed; zero where none did.
+static inline long ccurl_errno(CURL *handle) {
+    long number = 0;
+    curl_easy_getinfo(handle, CURLINFO_OS_ERRNO, &number);
+    return number;
+}
+
 static inline long ccurl_status(CURL *handle) {
     long status = 0;
     curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);

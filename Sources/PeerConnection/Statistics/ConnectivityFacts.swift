@@ -22,14 +22,17 @@ public struct ConnectivityFacts: Sendable, Hashable {
         package var type: CandidateType
         /// The address of the candidate.
         package var address: TransportAddress
+        /// Whether it is an end of a TCP connection.
+        package var isTCP: Bool
 
-        package init(_ type: CandidateType, _ address: TransportAddress) {
+        package init(_ type: CandidateType, _ address: TransportAddress, isTCP: Bool = false) {
             self.type = type
             self.address = address
+            self.isTCP = isTCP
         }
 
-        /// The type and the address, such as `srflx 203.0.113.1:50000`.
-        package var description: String { "\(type.rawValue) \(address)" }
+        /// The type and the address, such as `srflx 203.0.113.1:50000` or `host tcp 192.0.2.1:8080`.
+        package var description: String { "\(type.rawValue) \(isTCP ? "tcp " : "")\(address)" }
     }
 
     /// The outcome of a candidate pair's checks.
@@ -101,8 +104,35 @@ public struct ConnectivityFacts: Sendable, Hashable {
         }
     }
 
+    /// The pair in use.
+    package struct Selection: Sendable, Hashable {
+        /// Our candidate.
+        package var local: Candidate
+        /// The peer's candidate.
+        package var remote: Candidate
+        /// The newest round trip of a check; nil before the first.
+        package var roundTripTime: Duration?
+        /// The transport to the TURN server, such as `tcp`; nil for a candidate of this machine.
+        package var relayTransport: String?
+        /// The URL of the TURN server, if it is known.
+        package var relay: String?
+
+        package init(
+            local: Candidate, remote: Candidate, roundTripTime: Duration? = nil, relayTransport: String? = nil,
+            relay: String? = nil
+        ) {
+            self.local = local
+            self.remote = remote
+            self.roundTripTime = roundTripTime
+            self.relayTransport = relayTransport
+            self.relay = relay
+        }
+    }
+
     /// The pairs in descending order of priority.
     package var pairs: [Pair] = []
+    /// The pair in use; nil if there is none.
+    package var selection: Selection?
     /// Our candidates.
     package var localCandidates: [Candidate] = []
     /// The peer's candidates, including peer-reflexive ones.
@@ -123,6 +153,9 @@ public struct ConnectivityFacts: Sendable, Hashable {
 }
 
 extension PeerConnection {
+    /// The number of received bytes, with those of STUN, DTLS and RTCP.
+    package var bytesReceived: UInt64 { counts.bytesReceived }
+
     /// The facts about the routes to the peer.
     package var connectivityFacts: ConnectivityFacts {
         var facts = ConnectivityFacts()
@@ -131,6 +164,11 @@ extension PeerConnection {
                 local: report.local.fact, remote: report.remote.fact, fate: report.fate.fact,
                 checksSent: report.statistics.requestsSent, checksAnswered: report.statistics.responsesReceived,
                 checksReceived: report.statistics.requestsReceived)
+        }
+        facts.selection = ice.agent.selectedPair.map { pair in
+            ConnectivityFacts.Selection(
+                local: pair.local.fact, remote: pair.remote.fact, roundTripTime: ice.agent.selectedRoundTripTime,
+                relayTransport: pair.local.relayProtocol?.rawValue, relay: pair.local.url)
         }
         facts.localCandidates = ice.agent.localCandidates.map(\.fact)
         facts.remoteCandidates = ice.agent.remoteCandidates.map(\.fact)
@@ -146,7 +184,8 @@ extension PeerConnection {
 
 extension RTCShareICE.Candidate {
     fileprivate var fact: ConnectivityFacts.Candidate {
-        ConnectivityFacts.Candidate(ConnectivityFacts.CandidateType(rawValue: type.rawValue) ?? .host, address)
+        ConnectivityFacts.Candidate(
+            ConnectivityFacts.CandidateType(rawValue: type.rawValue) ?? .host, address, isTCP: tcpType != nil)
     }
 }
 

@@ -9,6 +9,8 @@ extension HTTPClient {
         let body: [UInt8]
         /// The URL of the response, after redirections.
         let url: WebAddress
+        /// The IP address of the server, or of a proxy; empty for a Unix domain socket.
+        var address = ""
         /// The first server, as a guide to further URLs; nil if it is unknown.
         var guide: Guide?
 

@@ -98,13 +98,20 @@ struct HTTPClient: Sendable {
 
     /// The reason for a server that accepts a connection but does not answer.
     static let silence = "it does not answer"
+    /// The reasons for a missing TCP connection.
+    static let refusal = "nothing listens there: the connection was refused"
+    static let noRoute = "there is no route to it"
+    static let lostPackets = "nothing answers there: a firewall may drop the packets, or the machine is off"
+
+    /// The beginning of the reasons for a missing address.
+    static let noName = "its name "
 
     /// Returns the reason for a missing address: a name server reports that at once, and the resolver times out after
     /// some seconds if there is no answer.
     static func reason(withoutAddressAfter lookUp: Duration?) -> String {
         let seconds = Int(((lookUp ?? .zero) / .seconds(1)).rounded())
         return seconds < 4
-            ? "its name has no address" : "its name was not found: DNS did not answer within \(seconds) s"
+            ? noName + "has no address" : noName + "was not found: DNS did not answer within \(seconds) s"
     }
 
     /// One request in progress, used by one thread except for its end.
@@ -172,13 +179,17 @@ struct HTTPClient: Sendable {
                 let code = curl_easy_perform(handle)
                 guard code == CURLE_OK else {
                     let lookUp = ccurl_look_up_seconds(handle) > 0 ? nil : ContinuousClock.now - start
-                    return .failure(failure(code, isTooNear: received.isTooNear, lookUp: lookUp))
+                    let reason = noConnection(code, handle)
+                    return .failure(
+                        failure(code, isTooNear: received.isTooNear, lookUp: lookUp, noConnection: reason))
                 }
-                let reach = IPAddress(String(cString: ccurl_address(handle))).map(client.reach) ?? .internet
+                let address = String(cString: ccurl_address(handle))
+                let reach = IPAddress(address).map(client.reach) ?? .internet
                 return .success(
                     Response(
                         status: ccurl_status(handle), headers: Response.headers(in: received.lines),
-                        body: received.body, url: request.url, guide: Guide(origin: request.url.origin, reach: reach)))
+                        body: received.body, url: request.url, address: address,
+                        guide: Guide(origin: request.url.origin, reach: reach)))
             }
         }
 
@@ -267,9 +278,25 @@ struct HTTPClient: Sendable {
             return Unmanaged<Received>.fromOpaque(context).takeUnretainedValue().isCancelled() ? 1 : 0
         }
 
+        /// Returns the reason why there is no TCP connection; nil if there was one, or the reason is unknown.
+        private func noConnection(_ code: CURLcode, _ handle: UnsafeMutableRawPointer) -> String? {
+            guard client.unixSocket == nil else { return nil }
+            if code == CURLE_OPERATION_TIMEDOUT {
+                return ccurl_connect_seconds(handle) == 0 ? HTTPClient.lostPackets : nil
+            }
+            return switch Int32(truncatingIfNeeded: ccurl_errno(handle)) {
+            case ECONNREFUSED: HTTPClient.refusal
+            case ENETUNREACH, EHOSTUNREACH: HTTPClient.noRoute
+            case ETIMEDOUT: HTTPClient.lostPackets
+            default: nil
+            }
+        }
+
         /// Returns the error for a libcurl code. `lookUp` is the duration of the name's lookup without an answer; nil
         /// for a name that was resolved.
-        private func failure(_ code: CURLcode, isTooNear: Bool, lookUp: Duration?) -> HTTPClientError {
+        private func failure(
+            _ code: CURLcode, isTooNear: Bool, lookUp: Duration?, noConnection: String?
+        ) -> HTTPClientError {
             let host = request.url.origin
             switch code {
             case CURLE_COULDNT_CONNECT where isTooNear:
@@ -277,10 +304,12 @@ struct HTTPClient: Sendable {
                     request.guide?.origin ?? host, to: host, "that is this machine, or its own network")
             case CURLE_ABORTED_BY_CALLBACK: return .cancelled
             case CURLE_COULDNT_RESOLVE_HOST: return .unreachable(host, HTTPClient.reason(withoutAddressAfter: lookUp))
-            case CURLE_COULDNT_CONNECT: return .unreachable(host, "nothing listens there, or there is no route to it")
+            case CURLE_COULDNT_CONNECT:
+                return .unreachable(host, noConnection ?? "nothing listens there, or there is no route to it")
             case CURLE_OPERATION_TIMEDOUT:
                 let lookUp = client.unixSocket == nil ? lookUp : nil
-                return .unreachable(host, lookUp.map(HTTPClient.reason(withoutAddressAfter:)) ?? HTTPClient.silence)
+                let reason = lookUp.map(HTTPClient.reason(withoutAddressAfter:)) ?? noConnection
+                return .unreachable(host, reason ?? HTTPClient.silence)
             case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR:
                 return .certificate(host)
             case CURLE_SSL_CONNECT_ERROR: return .noTLS(host)

@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import Logging
 public import RTCShareContentShare
+internal import RTCShareSDP
 public import RTCShareTransport
 
 /// Plays a stream of a WHEP server (draft-ietf-wish-whep): offers, receives, repairs the connection, and leaves.
@@ -16,36 +17,62 @@ public final class WHEPPlayer: SharePlayer {
     private static let sections = 2
 
     /// Creates a player of a URL. A token in a link takes precedence over `token`.
-    public init(
+    public convenience init(
         url: String, token: AccessToken? = nil, as viewer: AttendeeID,
         configuration: Connection.Configuration = Connection.Configuration()
     ) async throws {
-        // Some programs write the `#` of a link as `%23`.
-        let link = url.contains("#") ? url : url.replacing("/%23", with: "/#", maxReplacements: 1)
-        guard let address = WebAddress(link) else { throw WHEPError.url }
-        var endpoint = address
-        if address.fragment != nil || address.path.hasSuffix("/") {
-            guard let own = address.appending(path: "whep") else { throw WHEPError.url }
-            endpoint = own
-        }
-        let token = try Self.token(in: address) ?? token
+        try await self.init(
+            at: try Endpoint(of: url), token: token, as: viewer, usesOnly: nil, configuration: configuration)
+    }
+
+    /// Creates a player that uses only one kind of route; nil for all.
+    init(
+        at endpoint: Endpoint, token: AccessToken? = nil, as viewer: AttendeeID, usesOnly filter: RouteFilter?,
+        configuration: Connection.Configuration
+    ) async throws {
         let configuration = configuration.mending
         session = try await AttendeeSession.receiving(
             as: viewer, pictures: Self.sections, sounds: Self.sections, configuration: configuration)
         serverSession = EndpointSession(
-            endpoint: endpoint, token: token, connection: session.connection,
-            usesOwnServers: !configuration.iceServers.isEmpty, logger: configuration.logger, explain: WHEPError.init)
+            endpoint: endpoint.address, token: endpoint.token ?? token, connection: session.connection,
+            usesOwnServers: !configuration.iceServers.isEmpty, filter: filter, logger: configuration.logger,
+            explain: WHEPError.init)
         signaled = SignaledSession(
             of: session, at: serverSession, reasons: .init(gone: WHEPError.sessionGone, lost: WHEPError.lost))
     }
 
-    private static func token(in address: WebAddress) throws(WHEPError) -> AccessToken? {
-        guard let fragment = address.fragment else { return nil }
-        do {
-            return try AccessToken(presenting: fragment)
-        } catch {
-            throw .token(error)
+    /// The address to which players of a URL send their offers, and the token in the URL.
+    struct Endpoint: Sendable {
+        let address: WebAddress
+        /// The address of the link, whose fragment is the token.
+        let link: WebAddress
+        let token: AccessToken?
+
+        init(of url: String) throws(WHEPError) {
+            // Some programs write the `#` of a link as `%23`.
+            let text = url.contains("#") ? url : url.replacing("/%23", with: "/#", maxReplacements: 1)
+            guard let link = WebAddress(text) else { throw .url }
+            self.link = link
+            if link.fragment != nil || link.path.hasSuffix("/") {
+                guard let own = link.appending(path: "whep") else { throw .url }
+                address = own
+            } else {
+                address = link
+            }
+            do {
+                token = try link.fragment.map { try AccessToken(presenting: $0) }
+            } catch let error as AccessTokenError {
+                throw .token(error)
+            } catch {
+                throw .url
+            }
         }
+    }
+
+    /// The candidates in the server's answer, and the URLs of the servers that it names, for a player that uses only one
+    /// kind of route.
+    var answered: (candidates: [CandidateAttribute], servers: [String]) {
+        get async { (await serverSession.answeredCandidates, await serverSession.namedServers) }
     }
 
     /// Sends an offer, and sets the answer. ``session`` reports everything that follows.

@@ -28,6 +28,8 @@ internal import RTCShareWireFormat
     private let connection: Connection
     /// Whether the program named ICE servers: those that the endpoint names are not used then.
     private let usesOwnServers: Bool
+    /// The only kind of route to use; nil for all.
+    private let filter: RouteFilter?
     private let logger: Logger
     private let check: AnswerCheck
     private let explain: @Sendable (Failure) -> any Error
@@ -44,6 +46,10 @@ internal import RTCShareWireFormat
     private var answer: SessionDescription?
     /// The candidates that the server has not received yet, with their user name fragments.
     private var candidates: [(candidate: CandidateAttribute, mid: String, ufrag: String)] = []
+    /// The candidates of the answer, also those of other kinds of routes.
+    private(set) var answeredCandidates: [CandidateAttribute] = []
+    /// The URLs of the servers that the answer names.
+    private(set) var namedServers: [String] = []
     private var isTelling = false
     private var takesCandidates = true
 
@@ -59,7 +65,8 @@ internal import RTCShareWireFormat
     private static let closingTime = Duration.seconds(3)
 
     nonisolated init(
-        endpoint: WebAddress, token: AccessToken?, connection: Connection, usesOwnServers: Bool, logger: Logger,
+        endpoint: WebAddress, token: AccessToken?, connection: Connection, usesOwnServers: Bool,
+        filter: RouteFilter? = nil, logger: Logger,
         check: @escaping AnswerCheck = { _, _ in },
         explain: @escaping @Sendable (Failure) -> any Error
     ) {
@@ -67,9 +74,11 @@ internal import RTCShareWireFormat
         self.token = token
         self.connection = connection
         self.usesOwnServers = usesOwnServers
+        self.filter = filter
         self.logger = logger
         self.check = check
         self.explain = explain
+        if filter != nil { client.userAgent = "rtcshare-doctor" }
     }
 
     // MARK: Start
@@ -80,7 +89,8 @@ internal import RTCShareWireFormat
     func begin() async throws -> DataRate? {
         if usesOwnServers { try await connection.gather(patience: Self.gatheringPatience) }
         let offer = try await connection.makeOffer()
-        let response = try await post(offer)
+        let response = try await post(
+            filter.map { filter in offer.keepingCandidates { filter.reveals($0) } } ?? offer)
         resource = response["Location"].flatMap { response.url.resolving($0) }
         guide = response.guide
         guard response.isSuccess else {
@@ -98,16 +108,28 @@ internal import RTCShareWireFormat
         entityTag = response["ETag"]
         let states = response.all("Link").flatMap { LinkHeader.parse($0) }.filter(\.isState)
         stateAddress = states.first.flatMap { response.url.resolving($0.target) }
-        let answer = try await SessionDescription.reading(text)
+        var answer = try await SessionDescription.reading(text)
         try check(answer, offer)
         try Task.checkCancellation()
+        if let filter { answer = apply(filter, to: answer, of: response) }
         try await connection.accept(answer: answer, to: offer)
         self.offer = offer
         self.answer = answer
         // A server that is slow to accept candidates delays nothing.
         Task { await sendWaiting() }
-        if !usesOwnServers { await withTimeLimit(Self.resolvingTime) { [self] in await useServers(of: response) } }
+        if !usesOwnServers, filter?.kind.needsServers ?? true {
+            await withTimeLimit(Self.resolvingTime) { [self] in await useServers(of: response) }
+        }
         return nil
+    }
+
+    /// Returns the answer with only the candidates for a kind of route.
+    private func apply(
+        _ filter: RouteFilter, to answer: SessionDescription, of response: HTTPClient.Response
+    ) -> SessionDescription {
+        answeredCandidates = answer.media.flatMap { (try? $0.candidates()) ?? [] }
+        namedServers = response.all("Link").flatMap { LinkHeader.parse($0) }.compactMap { $0.iceServer?.url }
+        return answer.keepingCandidates { filter.includes($0) }
     }
 
     /// Returns a body that begins like an answer, whatever its declared type.
@@ -160,6 +182,7 @@ internal import RTCShareWireFormat
 
     /// Sends a candidate to the server, when there is a session.
     func send(_ candidate: CandidateAttribute, mid: String, ufrag: String) async {
+        guard filter?.reveals(candidate) ?? true else { return }
         candidates.append((candidate, mid, ufrag))
         await sendWaiting()
     }
@@ -288,4 +311,9 @@ internal import RTCShareWireFormat
         guard token != nil else { return .none }
         return url.origin == endpoint.origin ? .shown : .withheld(from: url.origin)
     }
+}
+
+extension String {
+    /// Whether this URL of an ICE server is that of a relay (RFC 7065).
+    var isRelay: Bool { lowercased().hasPrefix("turn") }
 }

@@ -311,6 +311,9 @@ public actor Connection {
         return facts
     }
 
+    /// The number of bytes that have arrived, and the time of this count.
+    package var arrivals: (bytes: UInt64, time: Instant) { (peer.bytesReceived, MonotonicClock.now) }
+
     /// Returns each candidate pair with its fate, a line each.
     package func pairReports() -> [String] {
         peer.pairReports()

@@ -46,7 +46,7 @@ enum ConnectivityAdvice {
             return [
                 "No server answered over UDP either: a firewall here seems to block it. Try a relay over TCP, "
                     + "\(.relayOverTCP) or turns:, and run \(.examination([]))."
-            ]
+            ] + streams(facts)
         }
         var advice = names(facts)
         let isPeerThere: NetworkAdvice =
@@ -55,7 +55,20 @@ enum ConnectivityAdvice {
         if isDirect(facts) { advice.append(isPeerThere) }
         if let relay = missingRelay(facts) { advice.append(relay) }
         if !isDirect(facts) { advice.append(isPeerThere) }
-        return advice
+        // A peer behind a NAT accepts no TCP connections.
+        return isDirect(facts) || Standing(facts.localCandidates) == .reachable
+            || Standing(facts.remoteCandidates) == .reachable ? advice + streams(facts) : advice
+    }
+
+    /// Returns the advice about TCP connections between both sides.
+    private static func streams(_ facts: ConnectivityFacts) -> [NetworkAdvice] {
+        guard !facts.isRelayOnly else { return [] }
+        let accepting = facts.remoteCandidates.filter(\.isTCP).map(\.address.description)
+        guard !accepting.isEmpty || facts.localCandidates.contains(where: \.isTCP) else {
+            return ["Where a firewall drops UDP, TCP may get through: share with \(.acceptsTCP)."]
+        }
+        guard let first = accepting.first else { return [] }
+        return ["TCP was tried, too. If a firewall blocks it, allow TCP connections to \(first)."]
     }
 
     /// Returns whether one of the pairs connects two addresses of the same kind of network, without a NAT in between.

@@ -16,6 +16,8 @@ package struct NetworkAdvice: Sendable, Hashable {
         case port
         /// The user name and password of ``ICEServer/init(url:username:password:)``.
         case credentials
+        /// ``Connection/Configuration/acceptsTCP``.
+        case acceptsTCP
         /// ``Connection/Configuration/resolvesHostNames``.
         case resolvesHostNames
         /// A call of ``NetworkDiagnosis/examine(servers:trustRoots:eventLoopGroup:logger:)``, with such servers.
@@ -25,6 +27,8 @@ package struct NetworkAdvice: Sendable, Hashable {
         static let relay = Setting.iceServer("turn:USER:PASSWORD@HOST")
         /// A relay over TCP.
         static let relayOverTCP = Setting.iceServer("turn:USER:PASSWORD@HOST?transport=tcp")
+        /// A relay over TLS at the port of HTTPS, which most firewalls let through.
+        static let relayOverTLS = Setting.iceServer("turns:USER:PASSWORD@HOST:443")
         /// A server that reports the public address of this machine.
         static let reflexive = Setting.iceServer("stun:HOST")
     }
@@ -70,6 +74,7 @@ extension NetworkAdvice.Setting: CustomStringConvertible {
         case .address: "`addresses`"
         case .port: "`port`"
         case .credentials: "give both to `ICEServer(urls:username:credential:)`"
+        case .acceptsTCP: "`acceptsTCP`"
         case .resolvesHostNames: "`resolvesHostNames`"
         case .examination(let urls):
             "`NetworkDiagnosis.examine`" + (urls.isEmpty ? "" : " with \(urls.joined(separator: ", "))")

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import FoundationEssentials
+internal import RTCShareSignaling
 internal import RTCShareTransport
 internal import RTCShareWireFormat
 
@@ -11,13 +12,19 @@ struct DoctorCommand: AsyncParsableCommand {
             Shows the addresses that viewers would see, the answers of the servers, the kind of NAT, whether the router forwards
             a port for rtcshare serve --internet, whether .local names work, the screens of X11 or Wayland, audio, cameras, video
             codecs, the window of rtcshare view, the port of the viewer page and the configuration. Nothing is shared.
-            Exit status 69: other machines can't be reached, or none of the servers can be used.
+            With a link, shows the routes to that share from this machine, and whom to ask for what if there is none. It joins
+            the share several times, for some seconds each.
+            Exit status 69: other machines or the share can't be reached, or none of the servers can be used.
 
                 rtcshare doctor
+                rtcshare doctor 'http://192.168.1.23:8080/#mK3v9'
                 rtcshare doctor --ice-server stun:stun.example.org
                 rtcshare doctor --ice-server turn:turn.example.org \
                     --ice-credentials turn.secret
             """#)
+
+    @Argument(help: ArgumentHelp("Link of rtcshare serve, or URL of a WHEP server.", valueName: "link"))
+    var url: String?
 
     @OptionGroup var servers: ICEServerOptions
 
@@ -25,8 +32,10 @@ struct DoctorCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
+        if let url { ProcessArguments.hideSecrets(of: url) }
         try await reportingFailure {
             let (asked, trustRoots) = try servers.resolved()
+            if let url { return try await examine(url, servers: asked, trustRoots: trustRoots) }
             let diagnosis = try await NetworkDiagnosis.examine(servers: asked, trustRoots: trustRoots)
             let machine = MachineDiagnosis(environment: ProcessInfo.processInfo.environment)
             if json {
@@ -35,6 +44,29 @@ struct DoctorCommand: AsyncParsableCommand {
                 try StandardStreams.writeLines(Self.lines(diagnosis, machine))
             }
             try Self.checkWayOut(diagnosis)
+        }
+    }
+
+    /// Examines the routes to a share.
+    private func examine(_ url: String, servers: [ICEServer], trustRoots: TrustRoots) async throws {
+        var configuration = Connection.Configuration()
+        (configuration.iceServers, configuration.trustRoots) = (servers, trustRoots)
+        let examiner = try LinkExaminer(url: url, configuration: configuration)
+        let interruption = Interruption()
+        let examination = Task {
+            try await examiner.examine { kind in Terminal.shared.say("Trying \(kind.words).") }
+        }
+        let watcher = Task { for await _ in interruption.requested { examination.cancel() } }
+        defer { watcher.cancel() }
+        let diagnosis = try await examination.value
+        guard !examination.isCancelled else { return }
+        if json {
+            try StandardStreams.writeJSON(LinkReport(diagnosis: diagnosis))
+        } else {
+            try StandardStreams.writeLines(LinkReport(diagnosis: diagnosis).lines)
+        }
+        guard diagnosis.works else {
+            throw CommandFailure(.unavailable, "no video can arrive from this share", try: "follow the advice")
         }
     }
 

@@ -11,6 +11,7 @@ extension NetworkAdvice.Setting {
         case .credentials:
             "put them into a file of mode 0600 for --ice-credentials, or into RTCSHARE_ICE_USERNAME and "
                 + "RTCSHARE_ICE_PASSWORD, or put the server's secret into a file for --ice-secret-file"
+        case .acceptsTCP: "--ice-tcp"
         case .resolvesHostNames: "--resolve-host-names"
         case .examination(let urls): (["rtcshare doctor"] + urls.map(Self.option)).joined(separator: " ")
         }

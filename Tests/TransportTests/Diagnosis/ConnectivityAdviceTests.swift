@@ -97,6 +97,20 @@ import Testing
         #expect(!ConnectivityAdvice.lines(for: facts)[0].description.contains("blocks"))
     }
 
+    @Test("TCP is advised if no side accepts it, and reported if it was tried without success")
+    func streams() throws {
+        let (ours, theirs) = (try Self.candidate(.host, "10.0.1.2"), try Self.candidate(.host, "203.0.113.2"))
+        var facts = Self.silence([ours], [theirs])
+        #expect(ConnectivityAdvice.lines(for: facts).last?.settings == [.acceptsTCP])
+        let passive = Candidate(.host, theirs.address, isTCP: true)
+        facts.remoteCandidates.append(passive)
+        facts.pairs.append(
+            Pair(local: Candidate(.host, ours.address, isTCP: true), remote: passive, fate: .connectionLost))
+        let advice = ConnectivityAdvice.lines(for: facts)
+        #expect(advice.last?.description.contains("allow TCP connections to 203.0.113.2:5000") == true, "\(advice)")
+        #expect(ConnectivityReport.text(for: facts).contains("→ host tcp 203.0.113.2:5000: no TCP connection"))
+    }
+
     @Test("Unresolved names are reported as the reason")
     func unresolvedNames() throws {
         var facts = ConnectivityFacts()
