@@ -16,9 +16,16 @@ public final class WHEPPlayer: SharePlayer {
     private static let sections = 2
 
     /// Creates a player of a URL. A token in a link takes precedence over `token`.
-    public init(
+    public convenience init(
         url: String, token: AccessToken? = nil, as viewer: AttendeeID,
         configuration: Connection.Configuration = Connection.Configuration()
+    ) async throws {
+        try await self.init(url: url, token: token, as: viewer, configuration: configuration, isRetry: false)
+    }
+
+    /// Creates a player of a URL. A retry, which others follow, gives up sooner.
+    package init(
+        url: String, token: AccessToken?, as viewer: AttendeeID, configuration: Connection.Configuration, isRetry: Bool
     ) async throws {
         // Some programs write the `#` of a link as `%23`.
         let link = url.contains("#") ? url : url.replacing("/%23", with: "/#", maxReplacements: 1)
@@ -34,7 +41,8 @@ public final class WHEPPlayer: SharePlayer {
             as: viewer, pictures: Self.sections, sounds: Self.sections, configuration: configuration)
         serverSession = EndpointSession(
             endpoint: endpoint, token: token, connection: session.connection,
-            usesOwnServers: !configuration.iceServers.isEmpty, logger: configuration.logger, explain: WHEPError.init)
+            usesOwnServers: !configuration.iceServers.isEmpty, isRetry: isRetry, logger: configuration.logger,
+            explain: WHEPError.init)
         signaled = SignaledSession(
             of: session, at: serverSession, reasons: .init(gone: WHEPError.sessionGone, lost: WHEPError.lost))
     }

@@ -191,7 +191,7 @@ internal import RTCShareTransport
 
 /// Requests an ICE restart, repeatedly while the server can't be reached.
 func findAnotherWay(
-    pause: Duration = .seconds(2), by restart: @Sendable () async -> SessionRestart
+    pause: Duration = .seconds(1), by restart: @Sendable () async -> SessionRestart
 ) async -> SessionRestart {
     while !Task.isCancelled {
         let outcome = await restart()
