@@ -30,6 +30,8 @@ extension Connection {
         for address in back.union(new) where !known.contains(address) {
             Task { await self.add(address) }
         }
+        // A route may lead elsewhere, for example into a tunnel, so that the pair in use is dead in spite of its address.
+        checkConsent()
     }
 
     /// Applies a change of a shared port, which watches the interfaces itself.
@@ -45,6 +47,9 @@ extension Connection {
                 peer.removeListener(listener, now: MonotonicClock.now)
             }
             peer.removeLocalAddress(local, now: MonotonicClock.now)
+        case .routes:
+            sockets.forgetRoutes()
+            peer.checkConsent(now: MonotonicClock.now)
         }
         drain()
     }

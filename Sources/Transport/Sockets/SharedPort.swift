@@ -34,10 +34,12 @@ public actor SharedPort {
         }
     }
 
-    /// A change of the port's addresses.
+    /// A change of the port's addresses, or of this machine's routes.
     enum AddressChange {
         case added(TransportAddress)
         case removed(TransportAddress)
+        /// Routes may lead elsewhere.
+        case routes
     }
 
     /// The executor of the event loop.
@@ -158,6 +160,7 @@ public actor SharedPort {
         interfacesDidChange(
             present: Set(all.map(\.ip) + (addresses + localAddresses.map(\.ip)).filter(\.isLoopback)),
             usable: NetworkInterfaces.usable(of: all).map(\.ip))
+        port.value.tell(.routes)
     }
 
     /// Closes the sockets of removed addresses, and opens sockets at new ones.
