@@ -64,11 +64,18 @@ extension PeerConnection {
         advance(now: now)
     }
 
-    /// Sends a consent check now. If the peer does not answer, the state is ``ConnectionState/disconnected`` in two
+    /// Sends a consent check as soon as the last answer is not recent. If the peer does not answer, the state is ``ConnectionState/disconnected`` in two
     /// seconds.
     package mutating func checkConsent(now: Instant) {
         guard state == .connected else { return }
         ice.agent.checkConsent(now: now)
+        advance(now: now)
+    }
+
+    /// Adds a time in which this machine was suspended to the age of the peer's consent, which may have expired.
+    package mutating func wasSuspended(for time: Duration, now: Instant) {
+        guard !state.isOver else { return }
+        ice.agent.wasSuspended(for: time, now: now)
         advance(now: now)
     }
 

@@ -38,6 +38,11 @@ const DISCONNECTED_PATIENCE = 1500;
 const SILENCE = 4000;
 const SILENCE_WITHOUT_EVENTS = 2500;
 const SILENCE_STEP = 500;
+/** A step that is so late means that the machine or the page slept, and the presenter may have given this viewer up. */
+const SLEPT = 5000;
+const SILENCE_AFTER_SLEEP = 1500;
+/** Packets that arrived before the sleep are read within this time. */
+const WAKING = 3000;
 const EVENTS_PAUSE = 2000;
 /** Candidates come in bursts: one request takes those of a burst. */
 const TRICKLE_PAUSE = 50;
@@ -66,6 +71,8 @@ export class Session {
   #isOpen = false;
   #isLive = false;
   #heard = { bytes: -1, at: 0 };
+  /** When silence was last looked for (of Date.now(), which goes on in a sleep), and until when a sleep is just over. */
+  #looked = { at: Infinity, wakingUntil: 0 };
   #offer = "";
   #candidates = [];
   #gathered = false;
@@ -338,6 +345,13 @@ export class Session {
     }
   }
 
+  #patience(now) {
+    if (now < this.#looked.wakingUntil) return SILENCE_AFTER_SLEEP;
+    if (this.#events?.readyState !== EventSource.OPEN) return SILENCE_WITHOUT_EVENTS;
+    // Who is sent nothing hears from the presenter once in five seconds only.
+    return this.#isLive ? SILENCE : Infinity;
+  }
+
   async #listenForSilence() {
     let bytes = 0;
     for (const entry of (await this.#connection.getStats().catch(() => new Map())).values()) {
@@ -345,10 +359,10 @@ export class Session {
     }
     if (this.isClosed) return;
     const now = performance.now();
-    if (bytes !== this.#heard.bytes) this.#heard = { bytes, at: now };
-    // Who is sent nothing hears from the presenter once in five seconds only.
-    const patience = this.#events?.readyState !== EventSource.OPEN ? SILENCE_WITHOUT_EVENTS : this.#isLive ? SILENCE : Infinity;
-    if (now - this.#heard.at >= patience) this.#lose();
+    const hasSlept = Date.now() - this.#looked.at > SLEPT;
+    this.#looked = { at: Date.now(), wakingUntil: hasSlept ? now + WAKING : this.#looked.wakingUntil };
+    if (hasSlept || bytes !== this.#heard.bytes) this.#heard = { bytes, at: now };
+    if (now - this.#heard.at >= this.#patience(now)) this.#lose();
     this.#after("silence", SILENCE_STEP, () => this.#listenForSilence());
   }
 }

@@ -17,6 +17,8 @@ import { Problem } from "./whep.js";
 
 const FIRST_PAUSE = 0.5; // seconds
 const LAST_PAUSE = 10;
+/** A presenter whose machine slept or changed its network can be back at any moment, and is seen again within three seconds. */
+const LOST_PAUSE = 1;
 /** A server that refuses does not change its mind within half a second. */
 const REFUSED_PAUSE = 3;
 /** A server keeps the session of a viewer that it does not hear about as long; later an ICE restart is a wasted request. */
@@ -27,10 +29,10 @@ const STEADY = 10_000;
 /** Statuses that another try without anybody's doing does not change. */
 const FINAL = new Set([400, 401, 405, 406, 410, 413, 415]);
 
-/** @param {number} tries @param {() => number} random */
-export function pause(tries, random = Math.random) {
+/** @param {number} tries @param {number} last */
+function pause(tries, last) {
   // Jitter: all viewers lose a presenter at the same moment, and would come back at the same moment.
-  return Math.min(LAST_PAUSE, FIRST_PAUSE * 2 ** tries) * (1 + random() / 2);
+  return Math.min(last, FIRST_PAUSE * 2 ** tries) * (1 + Math.random() / 2);
 }
 
 export class Watch {
@@ -186,7 +188,9 @@ export class Watch {
   async #rest(situation) {
     const asked = situation.kind === "problem" ? situation.problem.retryAfter : undefined;
     const isRefused = situation.kind === "problem" && situation.problem.status >= 400;
-    const seconds = Math.max(pause(this.#tries), asked ?? (isRefused ? REFUSED_PAUSE : 0));
+    // Nobody waits for a page that is not seen, which asks at once when it is.
+    const last = situation.kind === "lost" && !document.hidden ? LOST_PAUSE : LAST_PAUSE;
+    const seconds = Math.max(pause(this.#tries, last), asked ?? (isRefused ? REFUSED_PAUSE : 0));
     this.#tries++;
     this.#show({ ...situation, retryAt: performance.now() + seconds * 1000 });
     const earliest = asked ? performance.now() + asked * 1000 : 0;

@@ -91,13 +91,24 @@ extension Agent {
         if state == .disconnected { setState(.connected) }
     }
 
-    /// Sends a consent check now if the last answer is not recent, for an owner that must learn soon whether the peer
-    /// is reachable. A peer that answers receives at most one such check per second.
+    /// Sends a consent check as soon as the last answer is not recent, for an owner that must learn soon whether the
+    /// peer is reachable. A peer that answers receives at most one such check per second.
     package mutating func checkConsent(now: Instant) {
         guard state == .connected, consent.unanswered == 0, let index = checklist.selectedIndex,
-            let answered = checklist.pairs[index].latestResponse, now - answered >= timing.consentInterval / 5
+            let answered = checklist.pairs[index].latestResponse
         else { return }
-        consent.hasten(now: now)
+        consent.hasten(to: max(now, answered.advanced(by: timing.consentInterval / 5)))
+        advance(now: now)
+    }
+
+    /// Adds a time in which this machine was suspended, and the clock of all instants stood still, to the age of the
+    /// peer's answers. Consent may have expired in that time.
+    package mutating func wasSuspended(for time: Duration, now: Instant) {
+        guard isActive else { return }
+        for index in checklist.pairs.indices {
+            checklist.pairs[index].latestResponse = checklist.pairs[index].latestResponse?.advanced(by: .zero - time)
+        }
+        checkConsent(now: now)
         advance(now: now)
     }
 

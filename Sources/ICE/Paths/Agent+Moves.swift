@@ -2,16 +2,16 @@ import RTCShareWireFormat
 
 extension Agent {
     /// Follows a peer whose address has changed, for example because of an expired NAT binding: its authentic checks
-    /// come from a new address while the selected pair is silent.
+    /// come from a new address while the selected pair does not answer.
     ///
-    /// If a check arrives on another pair and the selected pair has been silent since, the selected pair is checked
-    /// immediately. If two such checks fail and the new pair answers, media moves to the new pair. The controlling
+    /// If a check arrives on another pair and the selected pair has not answered since, the selected pair is checked
+    /// immediately. Requests on it are no sign of life: they also arrive if only our own packets are lost. If two such checks fail and the new pair answers, media moves to the new pair. The controlling
     /// agent nominates the new pair. The controlled agent does not wait for a nomination: the peer sees no change, so
     /// that it never nominates. (RFC 8445 has no rule for this; RFC 7675 consent exists on the new pair.) An attacker
     /// without the password cannot cause a move, and nobody can while the selected pair answers.
     mutating func considerMove(now: Instant) {
         guard let current = checklist.selectedIndex, checklist.pairs[current].isNominated, checklist.isCurrent(current),
-            let heard = checklist.pairs[current].latestSign,
+            let heard = checklist.pairs[current].latestResponse,
             let rival = checklist.pairs.indices
                 .filter({ $0 != current && checklist.pairs[$0].latestRequest.map { $0 > heard } ?? false })
                 .max(by: { (checklist.pairs[$0].latestRequest ?? heard) < (checklist.pairs[$1].latestRequest ?? heard) }
@@ -19,7 +19,7 @@ extension Agent {
         else { return }
         guard consent.unanswered >= Self.missesBeforeMove else {
             // The interval limits consent checks, however many checks arrive on other pairs.
-            if consent.unanswered == 0, now - heard >= timing.consentRetry { consent.hasten(now: now) }
+            if consent.unanswered == 0, now - heard >= timing.consentRetry { consent.hasten(to: now) }
             return
         }
         guard checklist.pairs[rival].state == .succeeded,
@@ -34,6 +34,8 @@ extension Agent {
             checklist.nominate(rival)
         case .controlled:
             checklist.pairs[current].isNominated = false
+            // The peer may go on nominating a pair on which its requests arrive, and our answers don't.
+            checklist.pairs[current].state = .failed
             checklist.pairs[rival].isNominated = true
             select(rival, now: now)
         }
@@ -41,14 +43,4 @@ extension Agent {
 
     /// The number of unanswered consent checks on the selected pair before media moves.
     private static let missesBeforeMove = 2
-}
-
-extension CandidatePair {
-    /// The time of the peer's last message on the pair.
-    var latestSign: Instant? {
-        switch (latestRequest, latestResponse) {
-        case (let request?, let response?): max(request, response)
-        case (let request, let response): request ?? response
-        }
-    }
 }

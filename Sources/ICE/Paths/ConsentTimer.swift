@@ -25,8 +25,8 @@ struct ConsentTimer: Sendable {
         unanswered += 1
     }
 
-    /// Schedules a consent check immediately.
-    mutating func hasten(now: Instant) {
-        due = now
+    /// Schedules the next consent check for `time` at the latest.
+    mutating func hasten(to time: Instant) {
+        due = due.map { min($0, time) }
     }
 }

@@ -48,6 +48,9 @@ struct HTTPClient: Sendable {
 
     /// The timeout of a request.
     var timeout = Duration.seconds(15)
+    /// Whether the request is repeated until it succeeds, so that a server that does not accept connections is given up
+    /// after three seconds. The kernel asks such a server at growing intervals, and would not notice that it is back.
+    var isRepeated = false
     /// The program's name for servers.
     var userAgent = "rtcshare"
     /// Returns the scope of an address.
@@ -64,6 +67,8 @@ struct HTTPClient: Sendable {
         let isTrusted: @Sendable (_ descriptor: CInt) -> Bool
     }
 
+    /// `TCP_SYNCNT` of netinet/tcp.h.
+    private static let connectionRetransmissions: Int32 = 7
     private static let maximumRedirections = 5
     private static let maximumBodyBytes = 1 << 20
     private static let maximumHeaders = 200
@@ -240,6 +245,12 @@ struct HTTPClient: Sendable {
             }
             let kind = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
             received.socket = socket(address.pointee.family, kind, address.pointee.protocol)
+            if received.client.isRepeated {
+                var retransmissions: Int32 = 1
+                setsockopt(
+                    received.socket, Int32(IPPROTO_TCP), HTTPClient.connectionRetransmissions, &retransmissions,
+                    socklen_t(MemoryLayout<Int32>.size))
+            }
             return received.socket
         }
 

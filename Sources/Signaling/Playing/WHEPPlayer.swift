@@ -21,21 +21,29 @@ public final class WHEPPlayer: SharePlayer {
         url: String, token: AccessToken? = nil, as viewer: AttendeeID,
         configuration: Connection.Configuration = Connection.Configuration()
     ) async throws {
+        try await self.init(url: url, token: token, as: viewer, configuration: configuration, isRetry: false)
+    }
+
+    /// Creates a player of a URL. A retry, which others follow, gives up sooner.
+    package convenience init(
+        url: String, token: AccessToken?, as viewer: AttendeeID, configuration: Connection.Configuration, isRetry: Bool
+    ) async throws {
         try await self.init(
-            at: try Endpoint(of: url), token: token, as: viewer, usesOnly: nil, configuration: configuration)
+            at: try Endpoint(of: url), token: token, as: viewer, isRetry: isRetry, configuration: configuration)
     }
 
     /// Creates a player that uses only one kind of route; nil for all.
     init(
-        at endpoint: Endpoint, token: AccessToken? = nil, as viewer: AttendeeID, usesOnly filter: RouteFilter?,
-        configuration: Connection.Configuration
+        at endpoint: Endpoint, token: AccessToken? = nil, as viewer: AttendeeID, usesOnly filter: RouteFilter? = nil,
+        isRetry: Bool = false, configuration: Connection.Configuration
     ) async throws {
         let configuration = configuration.mending
         session = try await AttendeeSession.receiving(
             as: viewer, pictures: Self.sections, sounds: Self.sections, configuration: configuration)
         serverSession = EndpointSession(
             endpoint: endpoint.address, token: endpoint.token ?? token, connection: session.connection,
-            usesOwnServers: !configuration.iceServers.isEmpty, filter: filter, logger: configuration.logger,
+            usesOwnServers: !configuration.iceServers.isEmpty, filter: filter, isRetry: isRetry,
+            logger: configuration.logger,
             explain: WHEPError.init)
         signaled = SignaledSession(
             of: session, at: serverSession, reasons: .init(gone: WHEPError.sessionGone, lost: WHEPError.lost))

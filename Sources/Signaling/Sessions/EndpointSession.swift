@@ -66,7 +66,7 @@ internal import RTCShareWireFormat
 
     nonisolated init(
         endpoint: WebAddress, token: AccessToken?, connection: Connection, usesOwnServers: Bool,
-        filter: RouteFilter? = nil, logger: Logger,
+        filter: RouteFilter? = nil, isRetry: Bool = false, logger: Logger,
         check: @escaping AnswerCheck = { _, _ in },
         explain: @escaping @Sendable (Failure) -> any Error
     ) {
@@ -79,6 +79,7 @@ internal import RTCShareWireFormat
         self.check = check
         self.explain = explain
         if filter != nil { client.userAgent = "rtcshare-doctor" }
+        client.isRepeated = isRetry
     }
 
     // MARK: Start
@@ -207,7 +208,8 @@ internal import RTCShareWireFormat
             ["a=ice-ufrag:\(ufrag)", "a=ice-pwd:\(password)", section.line.description, "a=mid:\(mid)"]
             + candidates.map { SDPLine(attribute: "candidate", $0.value).description }
         do {
-            let response = try await patch(resource, lines.map { $0 + "\r\n" }.joined(), ifMatch: entityTag)
+            let fragment = lines.map { $0 + "\r\n" }.joined()
+            let response = try await client.perform(patch(of: resource, fragment, ifMatch: entityTag))
             guard !response.isSuccess else { return }
             logger.debug("candidates were refused: \(response.status)")
             // After a rejection no others are sent; after a changed entity tag they are.
@@ -247,19 +249,19 @@ internal import RTCShareWireFormat
 
     /// Sends a restart. Some servers accept the entity tag of a restart only as in RFC 9110, `*`, and some in quotes.
     private func patchRestart(_ resource: WebAddress, _ fragment: String) async throws -> HTTPClient.Response {
-        let response = try await patch(resource, fragment, ifMatch: "*")
+        var client = client
+        client.isRepeated = true
+        let response = try await client.perform(patch(of: resource, fragment, ifMatch: "*"))
         guard response.status == 412 || response.status == 428 else { return response }
-        return try await patch(resource, fragment, ifMatch: "\"*\"")
+        return try await client.perform(patch(of: resource, fragment, ifMatch: "\"*\""))
     }
 
-    private func patch(
-        _ resource: WebAddress, _ fragment: String, ifMatch tag: String?
-    ) async throws -> HTTPClient.Response {
+    private func patch(of resource: WebAddress, _ fragment: String, ifMatch tag: String?) -> HTTPClient.Request {
         var request = request("PATCH", at: resource)
         request.headers = [("Content-Type", TrickleFragment.mediaType)]
         if let tag { request.headers.append(("If-Match", tag)) }
         request.body = Array(fragment.utf8)
-        return try await client.perform(request)
+        return request
     }
 
     /// The state of a session, for its player.

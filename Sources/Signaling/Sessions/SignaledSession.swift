@@ -114,10 +114,7 @@ internal import RTCShareTransport
     private func handle(_ signal: ConnectionSignal) async {
         switch signal {
         case .state(let state):
-            if state != .disconnected {
-                mending?.cancel()
-                mending = nil
-            }
+            if state != .disconnected { mending?.cancel() }
             guard state.isOver else {
                 continuation.yield(.state(state))
                 if state == .disconnected { mend() }
@@ -156,13 +153,17 @@ internal import RTCShareTransport
         guard mending == nil, !isLeaving else { return }
         mending = Task { [weak self, serverSession, takesRestarts] in
             let outcome = takesRestarts ? await findAnotherWay { await serverSession.restart() } : .refused
-            // A canceled restart may have a successor already.
-            if !Task.isCancelled { await self?.mendingDidEnd(outcome) }
+            await self?.mendingDidEnd(outcome, isNeeded: !Task.isCancelled)
         }
     }
 
-    private func mendingDidEnd(_ outcome: SessionRestart) async {
+    private func mendingDidEnd(_ outcome: SessionRestart, isNeeded: Bool) async {
         mending = nil
+        guard isNeeded else {
+            // The route came back meanwhile, and may be lost again.
+            if session.state == .disconnected { mend() }
+            return
+        }
         switch outcome {
         case .begun, .unreachable: return
         case .gone: await end(for: reasons.gone)
@@ -191,10 +192,12 @@ internal import RTCShareTransport
 
 /// Requests an ICE restart, repeatedly while the server can't be reached.
 func findAnotherWay(
-    pause: Duration = .seconds(2), by restart: @Sendable () async -> SessionRestart
+    pause: Duration = .seconds(1), by restart: @escaping @Sendable () async -> SessionRestart
 ) async -> SessionRestart {
     while !Task.isCancelled {
-        let outcome = await restart()
+        // A restart is completed even if the route comes back: the server may have accepted it, and then only new
+        // credentials connect.
+        let outcome = await Task { await restart() }.value
         guard outcome == .unreachable, (try? await Task.sleep(for: pause)) != nil else { return outcome }
     }
     return .unreachable

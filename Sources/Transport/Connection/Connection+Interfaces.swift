@@ -31,6 +31,8 @@ extension Connection {
             Task { await self.add(address) }
         }
         findTranslation()
+        // A route may lead elsewhere, for example into a tunnel, so that the pair in use is dead in spite of its address.
+        checkConsent()
     }
 
     /// Finds out how the network translates IPv4 addresses, if this machine has none.
@@ -66,6 +68,9 @@ extension Connection {
             peer.removeLocalAddress(local, now: MonotonicClock.now)
         case .forwarded(let outside, let base, let former):
             peer.addForwardedAddress(outside, to: base, insteadOf: former, now: MonotonicClock.now)
+        case .routes:
+            sockets.forgetRoutes()
+            peer.checkConsent(now: MonotonicClock.now)
         }
         findTranslation()
         drain()

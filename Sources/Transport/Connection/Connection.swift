@@ -174,7 +174,11 @@ public actor Connection {
     package func open(_ endpoints: [TransportAddress]? = nil) async throws {
         guard !isClosed else { throw PeerConnectionError.ended }
         listenToSockets()
-        entry = ConnectionLoop.Entry { [weak self] now in self?.assumeIsolated { $0.timerDidFire(now: now) } }
+        entry = ConnectionLoop.Entry { [weak self] suspension, now in
+            self?.assumeIsolated { $0.machineDidResume(after: suspension, now: now) }
+        } wake: { [weak self] now in
+            self?.assumeIsolated { $0.timerDidFire(now: now) }
+        }
         if let sharedPort = configuration.sharedPort {
             joinSharedPort(sharedPort)
         } else {
@@ -285,7 +289,7 @@ public actor Connection {
         onEventLoop { $0.requestKeyFrame(ofReceiver: index, now: MonotonicClock.now) }
     }
 
-    /// Checks the peer's consent now; the state is ``ConnectionState/disconnected`` in two seconds if the peer does not
+    /// Checks the peer's consent, at most once a second; the state is ``ConnectionState/disconnected`` in two seconds if the peer does not
     /// answer.
     package func checkConsent() {
         peer.checkConsent(now: MonotonicClock.now)
@@ -405,6 +409,12 @@ public actor Connection {
     private func log(_ event: PeerConnection.Event) {
         guard case .stateChanged(let state) = event else { return logger.debug("\(event)") }
         logger.debug("\(state.rawValue)\(failure.map { ": \($0)" } ?? "")")
+    }
+
+    private func machineDidResume(after suspension: Duration, now: Instant) {
+        logger.info("this machine was suspended for \(suspension)")
+        peer.wasSuspended(for: suspension, now: now)
+        drain(now: now)
     }
 
     private func timerDidFire(now: Instant) {

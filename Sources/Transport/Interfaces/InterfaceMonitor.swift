@@ -3,7 +3,7 @@ internal import NIOCore
 internal import NIOPosix
 internal import RTCShareLocks
 
-/// Reports changes of this machine's addresses (rtnetlink(7)).
+/// Reports changes of this machine's addresses and routes (rtnetlink(7)).
 final class InterfaceMonitor: Sendable {
     struct State {
         var channel: (any Channel)?
@@ -18,13 +18,13 @@ final class InterfaceMonitor: Sendable {
     /// addresses.
     private static let settle = TimeAmount.milliseconds(100)
 
-    /// `sockaddr_nl` of linux/netlink.h, with the groups `RTMGRP_IPV4_IFADDR` and `RTMGRP_IPV6_IFADDR` of
-    /// linux/rtnetlink.h.
+    /// `sockaddr_nl` of linux/netlink.h, with the groups `RTMGRP_IPV4_IFADDR`, `RTMGRP_IPV4_ROUTE`, `RTMGRP_IPV4_RULE`,
+    /// `RTMGRP_IPV6_IFADDR` and `RTMGRP_IPV6_ROUTE` of linux/rtnetlink.h, and that of `RTNLGRP_IPV6_RULE`.
     private struct Address {
         var family = UInt16(AF_NETLINK)
         var padding: UInt16 = 0
         var port: UInt32 = 0
-        var groups: UInt32 = 0x10 | 0x100
+        var groups: UInt32 = 0x10 | 0x40 | 0x80 | 0x100 | 0x400 | 1 << 18
     }
 
     private init(on eventLoop: any EventLoop, changed: @escaping @Sendable () -> Void) {

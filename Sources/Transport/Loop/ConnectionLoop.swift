@@ -16,9 +16,15 @@ final class ConnectionLoop {
         /// Whether it is being woken, and has not set its next deadline yet.
         fileprivate var isDue = false
         let wake: (Instant) -> Void
+        fileprivate let resume: (Duration, Instant) -> Void
 
-        /// Creates a timer that calls `wake` at its deadline.
-        init(wake: @escaping (Instant) -> Void) {
+        /// Creates a timer that calls `wake` at its deadline, and `resume` before that if this machine was suspended
+        /// for the given time.
+        init(
+            resume: @escaping (_ suspension: Duration, _ now: Instant) -> Void = { _, _ in },
+            wake: @escaping (Instant) -> Void
+        ) {
+            self.resume = resume
             self.wake = wake
         }
     }
@@ -31,7 +37,15 @@ final class ConnectionLoop {
     private var timer: Scheduled<Void>?
     private var timerDeadline = Instant.distantFuture
     private var gathering = 0
+    /// Returns the time of all suspensions of this machine; a test can replace it.
+    var suspendedTime: () -> Duration = { MonotonicClock.suspendedTime } {
+        didSet { knownSuspension = suspendedTime() }
+    }
+    /// The part of it that the connections know.
+    private var knownSuspension = MonotonicClock.suspendedTime
 
+    /// The shortest suspension that the connections learn of.
+    private static let shortestSuspension = Duration.seconds(1)
     /// The number of connections from which on deadlines are merged.
     private static let coalescedCount = 16
     /// The interval of merged deadlines in nanoseconds.
@@ -140,9 +154,17 @@ final class ConnectionLoop {
         }
     }
 
+    private func resumeAll(now: Instant) {
+        let suspension = suspendedTime() - knownSuspension
+        guard suspension >= Self.shortestSuspension else { return }
+        knownSuspension += suspension
+        for entry in entries { entry?.resume(suspension, now) }
+    }
+
     private func wakeThoseDue() {
         let now = MonotonicClock.now
         beginGathering()
+        resumeAll(now: now)
         while let (deadline, row) = deadlines.first, deadline <= now, let entry = entries[row] {
             // It stays where it is, to be moved once it says when it is due next.
             entry.isDue = true

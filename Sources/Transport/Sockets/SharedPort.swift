@@ -35,12 +35,14 @@ public actor SharedPort {
         }
     }
 
-    /// A change of the port's addresses.
+    /// A change of the port's addresses, or of this machine's routes.
     enum AddressChange {
         case added(TransportAddress)
         case removed(TransportAddress)
         /// A router forwards an outside address to a socket or the listener, instead of the former one.
         case forwarded(TransportAddress, to: BaseAddress, insteadOf: TransportAddress?)
+        /// Routes may lead elsewhere.
+        case routes
     }
 
     /// The executor of the event loop.
@@ -161,6 +163,7 @@ public actor SharedPort {
         interfacesDidChange(
             present: Set(all.map(\.ip) + (addresses + localAddresses.map(\.ip)).filter(\.isLoopback)),
             usable: NetworkInterfaces.usable(of: all).map(\.ip))
+        port.value.tell(.routes)
     }
 
     /// Closes the sockets of removed addresses, and opens sockets at new ones.

@@ -32,7 +32,7 @@ struct ViewCommand: AsyncParsableCommand {
 
             Keys in the window: f full screen, 1 actual size, m mute, s save a frame, q quit.
 
-            Press Ctrl-C to stop. If the server restarts or stops answering, view retries for up to five minutes.
+            Press Ctrl-C to stop. If the server restarts or stops answering, view retries for up to two hours.
             """#)
 
     @Argument(help: ArgumentHelp("Link of rtcshare serve, or URL of a WHEP server.", valueName: "link"))
@@ -144,8 +144,9 @@ struct ViewCommand: AsyncParsableCommand {
                 try: isFile
                     ? "rtcshare view --offer \(url.asShellWord)" : "a link that begins with http:// or https://")
         }
-        try await watch {
-            try await WHEPPlayer(url: url, token: token, as: AttendeeID("viewer"), configuration: configuration)
+        try await watch { isRetry in
+            try await WHEPPlayer(
+                url: url, token: token, as: AttendeeID("viewer"), configuration: configuration, isRetry: isRetry)
         }
     }
 
@@ -157,7 +158,7 @@ struct ViewCommand: AsyncParsableCommand {
     private func subscribe(at url: String, _ configuration: Connection.Configuration) async throws {
         let credentials = try room.credentials()
         let room = JanusID(room.room ?? "")
-        try await watch { [publishers] in
+        try await watch { [publishers] _ in
             do {
                 return try await JanusPlayer(
                     url: url, room: room, publishers: publishers.publisher, credentials: credentials,
@@ -169,15 +170,17 @@ struct ViewCommand: AsyncParsableCommand {
     }
 
     /// Watches with players, which connect without an answer from a person.
-    private func watch(_ makePlayer: @escaping @Sendable () async throws -> any SharePlayer) async throws {
-        let first = try await makePlayer()
+    private func watch(
+        _ makePlayer: @escaping @Sendable (_ isRetry: Bool) async throws -> any SharePlayer
+    ) async throws {
+        let first = try await makePlayer(false)
         let prepared = Locked<(any SharePlayer)?>(first)
         let viewing = try await viewing(first.session)
         try await viewing.run(duration: watching.duration, interruption: Interruption()) {
             if watching.stats != "-" { StandardStreams.closeOutput() }
         } player: {
             if let player = prepared.withLock({ $0.take() }) { return player }
-            return try await makePlayer()
+            return try await makePlayer(true)
         }
     }
 

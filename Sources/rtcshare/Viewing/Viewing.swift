@@ -134,9 +134,10 @@ internal import RTCShareVideoCoding
         try await keep()
     }
 
-    /// The time that a server has to restart, and the pause between two attempts.
-    private static let restartPatience = Duration.seconds(300)
-    private static let restartPause = Duration.seconds(2)
+    /// The time that a server has to return, for example from the presenter's lunch with a closed laptop, and the pause
+    /// between two attempts.
+    private static let restartPatience = Duration.seconds(2 * 3600)
+    private static let restartPause = Duration.seconds(1)
     /// The timeout for leaving a server.
     private static let leavingTime = Duration.seconds(5)
 

@@ -4,8 +4,8 @@ import RTCShareWireFormat
 import Testing
 
 @Suite struct ConsentTests {
-    private func connected(seed: UInt64 = 1) -> VirtualNetwork {
-        var network = VirtualNetwork(seed: seed)
+    private func connected(seed: UInt64 = 1, timing: Timing = Timing()) -> VirtualNetwork {
+        var network = VirtualNetwork(seed: seed, timing: timing)
         network.addHost(0, "192.0.2.1")
         network.addHost(1, "192.0.2.2")
         network.introduce(0)
@@ -65,6 +65,40 @@ import Testing
             network.run(.milliseconds(100))
         }
         #expect(network.agents[0].state == .disconnected)
+    }
+
+    @Test("A check that is wanted right after an answer is sent a second after that answer")
+    func askedTooSoon() throws {
+        var network = connected()
+        network.run(.seconds(60)) { $0.agents[0].pairReports().first?.statistics.consentRequestsSent == 3 }
+        network.run(.milliseconds(100))
+        network.agents[0].checkConsent(now: network.now)
+        network.run(.milliseconds(800))
+        let early = try #require(network.agents[0].pairReports().first).statistics.consentRequestsSent
+        network.run(.milliseconds(300))
+        let late = try #require(network.agents[0].pairReports().first).statistics.consentRequestsSent
+        #expect(early == 3 && late == 4)
+    }
+
+    @Test("A time in which the machine was suspended counts for consent", arguments: [10, 3600])
+    func suspension(seconds: Int) throws {
+        var timing = Timing()
+        timing.restartPatience = .seconds(30)
+        var network = connected(timing: timing)
+        network.run(.seconds(58))
+        let before = try #require(network.agents[0].pairReports().first).statistics.consentRequestsSent
+        network.isSevered = true
+        network.agents[0].wasSuspended(for: .seconds(seconds), now: network.now)
+        network.run(.milliseconds(50))
+        if seconds < 30 {
+            let after = try #require(network.agents[0].pairReports().first).statistics.consentRequestsSent
+            #expect(after == before + 1 && network.areConnected)
+        } else {
+            #expect(network.agents[0].needsRestart && network.agents[0].selectedPair == nil)
+            #expect(network.events[0].last == .restartNeeded)
+        }
+        network.run(.seconds(2))
+        #expect(network.agents[0].state == .disconnected && network.agents[1].state == .connected)
     }
 
     @Test("An answer after the silence connects again")

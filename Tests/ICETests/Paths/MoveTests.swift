@@ -48,6 +48,30 @@ import Testing
         #expect(network.areConnected)
     }
 
+    @Test("Media moves to a new address in two seconds if a tunnel swallows the old one's packets", arguments: [0, 1])
+    func tunnel(agent: Int) throws {
+        var network = VirtualNetwork()
+        network.addHost(agent, "192.0.2.1")
+        network.addHost(1 - agent, "192.0.2.2")
+        network.introduce(0)
+        network.introduce(1)
+        network.run(.seconds(21))
+        network.muted = [try address("192.0.2.1")]
+        network.addHost(agent, "10.8.0.2")
+        // The owner has noticed that the routes changed.
+        network.agents[agent].checkConsent(now: network.now)
+        let start = network.now
+        let new = try address("10.8.0.2")
+        network.run(.seconds(5)) { network in
+            network.agents[agent].selectedPair?.local.base == new
+                && network.agents[1 - agent].selectedPair?.remote.address == new
+        }
+        #expect(network.now - start < .seconds(2))
+        // A browser nominates with each of its checks, also on the pair of before.
+        network.run(.seconds(60))
+        #expect(network.areConnected && network.agents[agent].selectedPair?.local.base == new)
+    }
+
     @Test("Checks from other addresses have no effect while the selected pair answers", arguments: [0, 1])
     func rivals(agent: Int) throws {
         var network = VirtualNetwork()

@@ -41,6 +41,8 @@ struct VirtualNetwork {
     var loss = 0.0
     /// Destinations that nothing reaches.
     var blocked: Set<TransportAddress> = []
+    /// Addresses from which nothing arrives.
+    var muted: Set<TransportAddress> = []
     var isSevered = false
     var translations: [Translation] = []
     var stunServer: TransportAddress?
@@ -135,7 +137,7 @@ struct VirtualNetwork {
             translations[index].permitted.insert(transmit.destination.ip)
             source = translations[index].outside
         }
-        guard !isSevered, !blocked.contains(transmit.destination) else { return }
+        guard !isSevered, !blocked.contains(transmit.destination), !muted.contains(source) else { return }
         guard loss == 0 || Double.random(in: 0..<1, using: &generator) >= loss else { return }
         flights.append(
             Flight(

@@ -59,6 +59,16 @@ final class BrowserPage {
     /// What violates WCAG 2 A or AA in the page as it is, in light and dark, as axe-core finds it. Chromium only.
     func violations() async throws -> [String] { try await perform(["do": "audit"]) as? [String] ?? ["no answer"] }
 
+    /// Saves a PNG of the page.
+    func photograph(to file: URL) async throws { _ = try await perform(["do": "photograph", "file": file.path]) }
+
+    /// The browser's process, which leads a process group of its own.
+    func browserProcess() throws -> pid_t {
+        let driver = driver.processIdentifier
+        let children = try String(contentsOfFile: "/proc/\(driver)/task/\(driver)/children", encoding: .utf8)
+        return try #require(children.split(separator: " ").first.flatMap { pid_t($0) }, "no child of the driver")
+    }
+
     /// Presses a key as a person does.
     func press(_ key: String) async throws { _ = try await perform(["do": "press", "key": key]) }
 

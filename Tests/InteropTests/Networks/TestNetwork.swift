@@ -20,6 +20,8 @@ final class TestNetwork {
         case internet, server, sender, viewer
         case senderRouter = "sender-router"
         case viewerRouter = "viewer-router"
+        /// The router of another network, and the far end of a tunnel; a test that needs them makes them.
+        case mobile, vpn
     }
 
     /// Which versions of IP the hosts have.

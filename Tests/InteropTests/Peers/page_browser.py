@@ -109,7 +109,8 @@ class Browser:
         raise RuntimeError(f"{self.name}: no {what} within {START_TIMEOUT} s")
 
     async def connect(self, address):
-        self.socket = await websockets.connect(address, max_size=None)
+        # A browser that a test stops for a while is not gone.
+        self.socket = await websockets.connect(address, max_size=None, ping_interval=None)
         self.reader = asyncio.create_task(self.read())
 
     async def send(self, method, **parameters):

@@ -1,4 +1,5 @@
 import NIOCore
+import NIOPosix
 import RTCSharePeerConnection
 import RTCShareRTP
 import RTCShareSDP
@@ -151,6 +152,32 @@ import Testing
         }
         #expect(order == (0..<100).filter { $0 % 3 != 0 })
         await port.close()
+    }
+
+    @Test("A suspension of the machine is told before the next deadline, once")
+    func suspension() async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let eventLoop = group.next()
+        let (told, telling) = AsyncStream.makeStream(of: Duration?.self)
+        try await eventLoop.submit {
+            final class Machine { var suspendedTime = Duration.seconds(100) }
+            let (loop, machine) = (ConnectionLoop.of(eventLoop), Machine())
+            loop.suspendedTime = { machine.suspendedTime }
+            machine.suspendedTime += .seconds(3600)
+            let waiting = ConnectionLoop.Entry(resume: { suspension, _ in telling.yield(suspension) }, wake: { _ in })
+            loop.schedule(waiting, at: MonotonicClock.now.advanced(by: .seconds(3600)))
+            for turn in 1...2 {
+                let due = ConnectionLoop.Entry { _ in telling.yield(nil) }
+                loop.schedule(due, at: MonotonicClock.now.advanced(by: .milliseconds(turn)))
+            }
+        }.get()
+        var heard: [Duration?] = []
+        for await element in told {
+            heard.append(element)
+            if heard.count == 3 { break }
+        }
+        #expect(heard == [.seconds(3600), nil, nil])
+        try await group.shutdownGracefully()
     }
 }
 
