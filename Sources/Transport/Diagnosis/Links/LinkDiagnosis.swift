@@ -69,7 +69,7 @@ package struct LinkDiagnosis: Sendable, Encodable {
         package init(_ kind: RouteKind, addresses: [TransportAddress]) {
             self.kind = kind
             targets = addresses.map(\.description)
-            isPrivate = addresses.allSatisfy(\.ip.isPrivate)
+            isPrivate = !addresses.isEmpty && addresses.allSatisfy(\.ip.isPrivate)
         }
 
         package init(relays: [String]) {
