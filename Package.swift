@@ -291,7 +291,7 @@ let package = Package(
             [
                 "Capture", "ContentShare", "Locks", "Media", "PeerConnection", "SDP", "Signaling", "Streams",
                 "Transport", "WireFormat",
-            ], ["TestSupport", logging, nioCore, nioEmbedded, nioHTTP, nioPosix, nioWebSocket]),
+            ], ["TestSupport", logging, nioCore, nioHTTP, nioPosix, nioWebSocket]),
         tests(
             "RecordingTests",
             ["AudioCoding", "Locks", "Media", "RTP", "Recording", "Streams", "Transport", "VideoCoding", "WireFormat"]),
