@@ -57,7 +57,7 @@ package struct LinkExaminer: Sendable {
             }
             if var route {
                 if route.isOffered {
-                    await examine(&route, of: player, relayed: offered?.relayed ?? [], &diagnosis)
+                    await examine(&route, of: player, &diagnosis)
                 }
                 diagnosis.routes.append(route)
             }
@@ -108,9 +108,6 @@ package struct LinkExaminer: Sendable {
             return LinkDiagnosis.Route(kind, addresses: addresses(kind).unique)
         }
 
-        /// The relayed addresses of the share.
-        var relayed: [TransportAddress] { addresses(.relay) }
-
         private func addresses(_ kind: RouteKind) -> [TransportAddress] {
             candidates.filter(RouteFilter(kind).includes).compactMap { candidate in
                 guard case .address(let ip) = candidate.host else { return nil }
@@ -125,8 +122,7 @@ package struct LinkExaminer: Sendable {
     }
 
     private func examine(
-        _ route: inout LinkDiagnosis.Route, of player: WHEPPlayer, relayed: [TransportAddress],
-        _ diagnosis: inout LinkDiagnosis
+        _ route: inout LinkDiagnosis.Route, of player: WHEPPlayer, _ diagnosis: inout LinkDiagnosis
     ) async {
         let (session, connection) = (player.session, player.session.connection)
         await withTimeLimit(route.kind.patience) {
@@ -142,15 +138,25 @@ package struct LinkExaminer: Sendable {
         if await player.isWaiting { diagnosis.needsAdmission = true }
         // Nothing is sent to a viewer who waits.
         let rate = diagnosis.needsAdmission ? nil : await arrivalRate(on: connection, for: diagnosis.measuringTime)
-        guard let selection = await connection.connectivityFacts.selection else {
+        guard await session.state == .connected, let selection = await connection.connectivityFacts.selection else {
             return route.fail(await connection.connectivityFacts)
         }
-        // The share's relay has checked a candidate of this machine.
-        guard route.kind == .relay || !relayed.contains(selection.remote.address) else {
-            route.error = "only the share's TURN server gets through, from \(selection.remote.address)"
-            return
+        // A check of the share can lead to another kind of route than the one of the candidates in its answer.
+        switch (route.kind == .relay, await Self.usesRelay(selection, of: player)) {
+        case (true, true), (false, false): route.connect(over: selection, rate: rate)
+        case (true, false): route.error = "only a route without the TURN server gets through"
+        case (false, true): route.error = "only a TURN server gets through, to \(selection.remote.address)"
         }
-        route.connect(over: selection, rate: rate)
+    }
+
+    /// Returns whether a pair leads through a TURN server of this side, or through one of the share's, which has relayed
+    /// addresses of its own for each viewer.
+    private static func usesRelay(_ selection: ConnectivityFacts.Selection, of player: WHEPPlayer) async -> Bool {
+        if selection.relayTransport != nil || selection.remote.type == .relayed { return true }
+        return await player.answered.candidates.contains { candidate in
+            guard candidate.kind == .relayed, case .address(let ip) = candidate.host else { return false }
+            return TransportAddress(ip: ip, port: candidate.port) == selection.remote.address
+        }
     }
 
     private func arrivalRate(on connection: Connection, for time: Duration) async -> DataRate? {

@@ -221,7 +221,8 @@ internal import RTCShareWireFormat
 
     /// Requests an ICE restart. Until there is another route, media continues on the old one.
     func restart() async -> SessionRestart {
-        guard let resource, let answer else { return .refused }
+        // A restart would bring candidates of other kinds of routes.
+        guard filter == nil, let resource, let answer else { return .refused }
         await connection.restartICE()
         do {
             let offer = try await connection.makeOffer()

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import FoundationEssentials
+internal import Glibc
 internal import RTCShareSignaling
 internal import RTCShareTransport
 internal import RTCShareWireFormat
@@ -58,8 +59,9 @@ struct DoctorCommand: AsyncParsableCommand {
         }
         let watcher = Task { for await _ in interruption.requested { examination.cancel() } }
         defer { watcher.cancel() }
-        let diagnosis = try await examination.value
-        guard !examination.isCancelled else { return }
+        let result = await examination.result
+        guard !examination.isCancelled else { throw ExitCode(128 + SIGINT) }
+        let diagnosis = try result.get()
         if json {
             try StandardStreams.writeJSON(LinkReport(diagnosis: diagnosis))
         } else {

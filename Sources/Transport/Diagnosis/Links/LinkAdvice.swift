@@ -41,14 +41,16 @@ enum LinkAdvice {
     }
 
     private static func stream(_ route: LinkDiagnosis.Route?) -> [NetworkAdvice] {
-        guard let route, route.isOffered else {
+        guard let route else { return [] }
+        guard route.isOffered else {
             return ["Ask the presenter to accept media over TCP: \(.acceptsTCP)."]
         }
         return ["Ask the administrator to allow outgoing TCP to \(list(route.targets)), with any content."]
     }
 
     private static func relays(_ route: LinkDiagnosis.Route?) -> [NetworkAdvice] {
-        if let route, route.isOffered {
+        guard let route else { return [] }
+        if route.isOffered {
             return [
                 "Ask the administrator to allow the TURN server \(list(route.targets)). Its password may also be wrong: see "
                     + "above."
