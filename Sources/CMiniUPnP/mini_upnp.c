@@ -77,11 +77,18 @@ mini_upnp_router *mini_upnp_find(const char *gateway, const char *local, int32_t
     mini_upnp_router *router = calloc(1, sizeof *router);
     if (!router) return NULL;
     snprintf(router->local, sizeof router->local, "%s", local);
-    int error = 0, found = 0;
+    // A device answers once for each of the types, usually with the same URL. Each URL that is tried takes time.
+    const char *tried[4] = {NULL};
+    int error = 0, found = 0, count = 0;
     struct UPNPDev *devices = upnpDiscoverDevices_of_library(types, milliseconds, local, NULL, 0, 0, 2, &error, 1);
     for (struct UPNPDev *device = devices; device && !found; device = device->pNext) {
         char own[64] = "";
         if (!is_at(device->descURL, gateway)) continue;
+        int known = 0;
+        for (int index = 0; index < count; index++) known |= !strcmp(tried[index], device->descURL);
+        if (known) continue;
+        if (count == sizeof tried / sizeof *tried) break;
+        tried[count++] = device->descURL;
         if (UPNP_GetIGDFromUrl_of_library(device->descURL, &router->urls, &router->data, own, sizeof own) != 1) continue;
         found = router->urls.controlURL && is_at(router->urls.controlURL, gateway) && router->data.first.servicetype[0];
         if (!found) FreeUPNPUrls_of_library(&router->urls);

@@ -10,7 +10,8 @@ const char *_Nullable mini_upnp_library_problem(void);
 typedef struct mini_upnp_router mini_upnp_router;
 
 // Looks for the router with the address `gateway` from the address `local`, for `milliseconds` after its last answer.
-// Devices with other addresses are ignored. The library must be loaded. Returns null if there is none.
+// That can take as long as somebody on the network repeats an answer. Devices with other addresses are ignored. The
+// library must be loaded. Returns null if there is none.
 mini_upnp_router *_Nullable mini_upnp_find(const char *_Nonnull gateway, const char *_Nonnull local, int32_t milliseconds);
 void mini_upnp_free(mini_upnp_router *_Nonnull router);
 

@@ -348,7 +348,7 @@ export class Session {
   #patience(now) {
     if (now < this.#looked.wakingUntil) return SILENCE_AFTER_SLEEP;
     if (this.#events?.readyState !== EventSource.OPEN) return SILENCE_WITHOUT_EVENTS;
-    // Who is sent nothing hears from the presenter once in five seconds only.
+    // A viewer who receives no media receives only a consent check every five seconds.
     return this.#isLive ? SILENCE : Infinity;
   }
 

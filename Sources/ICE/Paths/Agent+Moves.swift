@@ -5,10 +5,11 @@ extension Agent {
     /// come from a new address while the selected pair does not answer.
     ///
     /// If a check arrives on another pair and the selected pair has not answered since, the selected pair is checked
-    /// immediately. Requests on it are no sign of life: they also arrive if only our own packets are lost. If two such checks fail and the new pair answers, media moves to the new pair. The controlling
-    /// agent nominates the new pair. The controlled agent does not wait for a nomination: the peer sees no change, so
-    /// that it never nominates. (RFC 8445 has no rule for this; RFC 7675 consent exists on the new pair.) An attacker
-    /// without the password cannot cause a move, and nobody can while the selected pair answers.
+    /// immediately. Requests on it are not a sign of life: they also arrive if only our own packets are lost. If two such
+    /// checks fail and the new pair answers, media moves to the new pair. The controlling agent nominates the new pair.
+    /// The controlled agent does not wait for a nomination: the peer sees no change, so that it never nominates. (RFC
+    /// 8445 has no rule for this; RFC 7675 consent exists on the new pair.) An attacker without the password cannot cause
+    /// a move, and nobody can while the selected pair answers.
     mutating func considerMove(now: Instant) {
         guard let current = checklist.selectedIndex, checklist.pairs[current].isNominated, checklist.isCurrent(current),
             let heard = checklist.pairs[current].latestResponse,

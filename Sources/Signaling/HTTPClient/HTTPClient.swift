@@ -105,7 +105,7 @@ struct HTTPClient: Sendable {
     static let silence = "it does not answer"
     /// The reasons for a missing TCP connection.
     static let refusal = "nothing listens there: the connection was refused"
-    static let noRoute = "there is no route to it"
+    static let noRoute = "this machine has no route to it"
     static let lostPackets = "nothing answers there: a firewall may drop the packets, or the machine is off"
 
     /// The beginning of the reasons for a missing address.

@@ -44,9 +44,16 @@ package struct LinkExaminer: Sendable {
             let player = try await player(RouteFilter(kind, hasOwnRelay: offered?.relays.isEmpty == false))
             do {
                 try await player.start()
-            } catch let error where error is WHEPError || error is HTTPClientError {
+            } catch is CancellationError {
+                return diagnosis
+            } catch {
                 // Another viewer may have taken the last place in the meantime. The routes so far are right.
-                if diagnosis.routes.isEmpty { diagnosis.page.fail(error) }
+                guard var route else {
+                    diagnosis.page.fail(error)
+                    return diagnosis
+                }
+                route.error = Explanation(error).statement
+                diagnosis.routes.append(route)
                 return diagnosis
             }
             if offered == nil {

@@ -128,7 +128,7 @@ internal import RTCShareWireFormat
     private func apply(
         _ filter: RouteFilter, to answer: SessionDescription, of response: HTTPClient.Response
     ) -> SessionDescription {
-        answeredCandidates = answer.media.flatMap { (try? $0.candidates()) ?? [] }
+        answeredCandidates = answer.readableCandidates
         namedServers = response.all("Link").flatMap { LinkHeader.parse($0) }.compactMap { $0.iceServer?.url }
         return answer.keepingCandidates { filter.includes($0) }
     }

@@ -7,7 +7,7 @@ package struct RouterDiagnosis: Sendable {
     package var own: IPAddress?
     /// The router; nil if there is none.
     package var router: IPAddress?
-    /// The protocol that it understands; nil if it is unknown.
+    /// The protocol by which it forwards ports; nil if it does not.
     package var method: PortMappingProtocol?
     /// The outside address of a port, or the reason why it has none.
     package var outcome = PortMapper.Outcome.failure(.noRouter)
@@ -23,14 +23,17 @@ package struct RouterDiagnosis: Sendable {
         diagnosis.router = route.gateway
         // No other program of this machine receives at the port in the meantime.
         let socket = BindingSocket(eventLoop: eventLoop)
-        guard let port = try? await socket.open(at: route.local).port else { return diagnosis }
+        guard let port = try? await socket.open(at: route.local).port else {
+            diagnosis.outcome = .failure(.noAnswer(router: route.gateway, upnpProblem: nil))
+            return diagnosis
+        }
         let mapper = PortMapper(on: eventLoop)
         do {
             diagnosis.outcome = .success(try await mapper.open(ForwardedPort(.udp, port)))
         } catch {
             diagnosis.outcome = .failure(error)
         }
-        diagnosis.method = await mapper.method
+        diagnosis.method = await mapper.methods.first
         await mapper.close()
         await socket.close()
         return diagnosis

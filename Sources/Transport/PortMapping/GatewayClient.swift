@@ -36,6 +36,8 @@ struct GatewayClient: Sendable {
         var expiry = Instant.distantFuture
         /// The time of the next request.
         var due: Instant
+        /// Whether the router may have mapped the port without an answer that arrived.
+        var isAsked = false
         var isLeaving = false
     }
 
@@ -64,6 +66,10 @@ struct GatewayClient: Sendable {
     static let patience = Duration.seconds(2)
     /// The shortest and the longest time until a failed renewal is tried again (RFC 6887 §11.2.1 has the first).
     private static let (shortestRetry, longestRetry) = (Duration.seconds(4), Duration.seconds(60))
+    /// The shortest time until a renewal.
+    private static let shortestRenewal = Duration.seconds(1)
+    /// The time after a restart of the router in which its epoch reveals no other.
+    private static let restartPause = Duration.seconds(10)
 
     /// The protocol that the router has answered by; nil before.
     private(set) var method: PortMappingProtocol?
@@ -73,6 +79,8 @@ struct GatewayClient: Sendable {
     private var exchange: Exchange?
     /// The router's epoch time, with the time at which it arrived.
     private var epoch: (server: UInt32, arrival: Instant)?
+    /// The time at which the epoch last revealed a restart of the router.
+    private var restart: Instant?
     private var transmits: [[UInt8]] = []
     private var events: [Event] = []
 
@@ -82,9 +90,12 @@ struct GatewayClient: Sendable {
 
     // MARK: Input
 
-    /// Asks the router to forward a port until ``release(now:)``.
+    /// Asks the router to forward a port until ``release(now:)``. A port that is forwarded already is renewed now.
     mutating func open(_ port: ForwardedPort, now: Instant) {
-        guard !entries.contains(where: { $0.port == port }) else { return }
+        if let index = entries.firstIndex(where: { $0.port == port }) {
+            entries[index].due = now
+            return advance(now: now)
+        }
         entries.append(
             Entry(
                 port: port, nonceHigh: .random(in: 0 ... .max, using: &generator),
@@ -95,7 +106,7 @@ struct GatewayClient: Sendable {
     /// Asks the router to forward no port any more.
     mutating func release(now: Instant) {
         exchange = nil
-        entries.removeAll { $0.outside == nil }
+        entries.removeAll { $0.outside == nil && !$0.isAsked }
         for index in entries.indices {
             entries[index].isLeaving = true
             entries[index].due = now
@@ -151,8 +162,8 @@ struct GatewayClient: Sendable {
 
     private func firstStep(of entry: Entry) -> Step {
         if method != .natPMP { return .pcp(pcpRequest(of: entry)) }
-        guard entry.isLeaving, let outside = entry.outside else { return .natPMPAddress }
-        return .natPMPMap(.map(entry.port, outside: 0, lifetime: 0), outside: outside.ip)
+        guard entry.isLeaving else { return .natPMPAddress }
+        return .natPMPMap(.map(entry.port, outside: 0, lifetime: 0), outside: entry.outside?.ip ?? .v4(0))
     }
 
     private func pcpRequest(of entry: Entry) -> PCPMapRequest {
@@ -165,6 +176,7 @@ struct GatewayClient: Sendable {
 
     private mutating func transmit(now: Instant) {
         guard var current = exchange else { return }
+        if let index = entries.firstIndex(where: { $0.port == current.port }) { entries[index].isAsked = true }
         switch current.step {
         case .pcp(let request):
             transmits.append(request.encoded)
@@ -192,7 +204,9 @@ struct GatewayClient: Sendable {
     private mutating func receive(_ answer: PCPAnswer, now: Instant) {
         guard case .pcp(let request) = exchange?.step else { return }
         switch answer {
-        case .unsupportedVersion: fail(.refused(.pcp, .unsupported), now: now)
+        case .unsupportedVersion:
+            // Without the request's nonce, it counts only before the router has answered.
+            if method == nil { fail(.refused(.pcp, .unsupported), now: now) }
         case .refused(let code, let mapping, _, let epoch):
             guard mapping.answers(request) else { return }
             method = .pcp
@@ -210,7 +224,7 @@ struct GatewayClient: Sendable {
         guard let current = exchange, let entry = entries.first(where: { $0.port == current.port }) else { return }
         switch current.step {
         case .pcp:
-            if answer.isUnsupportedVersion {
+            if method == nil, answer.isUnsupportedVersion {
                 method = .natPMP
                 // The epoch of PCP, if there was one, was another server's.
                 epoch = nil
@@ -252,15 +266,16 @@ struct GatewayClient: Sendable {
     private mutating func succeed(at outside: TransportAddress, lifetime: UInt32, now: Instant) {
         guard let index = entries.firstIndex(where: { $0.port == exchange?.port }) else { return }
         if entries[index].isLeaving { return leave(index) }
-        guard outside.ip.isV4, !outside.ip.isUnspecified, outside.port != 0 else {
+        guard outside.ip.canBeOutside, outside.port != 0 else {
             return fail(.refused(method ?? .pcp, .noOutsideAddress), now: now)
         }
+        guard lifetime > 0 else { return fail(.refused(method ?? .pcp, .noResources), now: now) }
         exchange = nil
         entries[index].outside = outside
         entries[index].expiry = now.advanced(by: .seconds(Int64(lifetime)))
         // RFC 6887 §11.2.1. A longer lifetime than the requested one is not waited for: the router can restart.
         let renewal = Duration.seconds(Int64(min(lifetime, Self.lifetime))) / 2
-        entries[index].due = now.advanced(by: max(renewal, Self.shortestRetry))
+        entries[index].due = now.advanced(by: max(renewal, Self.shortestRenewal))
         events.append(.opened(entries[index].port, at: outside))
     }
 
@@ -275,12 +290,17 @@ struct GatewayClient: Sendable {
             return
         }
         let port = entries[index].port
-        events.append(.failed(port, failure))
+        let rest = entries[index].expiry - now
+        // A lost answer ends nothing before the lifetime has passed.
+        if failure != .silence || entries[index].outside == nil || rest <= .zero {
+            events.append(.failed(port, failure))
+        }
         guard entries[index].outside != nil else {
             entries.remove(at: index)
             return
         }
-        let rest = entries[index].expiry - now
+        // Another router may have replaced this one.
+        if failure == .silence, rest <= .zero { method = nil }
         let wait = rest > .zero ? min(max(rest / 2, Self.shortestRetry), Self.longestRetry) : Self.longestRetry
         entries[index].due = now.advanced(by: wait)
     }
@@ -297,6 +317,8 @@ struct GatewayClient: Sendable {
     private mutating func note(_ server: UInt32, now: Instant) {
         defer { epoch = (server, now) }
         guard let epoch, !Self.isContinuous(from: epoch, to: (server, now), method) else { return }
+        if let restart, now - restart < Self.restartPause { return }
+        restart = now
         for index in entries.indices where entries[index].outside != nil && entries[index].port != exchange?.port {
             entries[index].due = now
         }

@@ -25,8 +25,8 @@ package actor PortMapper {
     package nonisolated let changes: AsyncStream<Change>
     /// The router, and this machine's address on its network; nil before the first port, and without a router.
     package private(set) var route: DefaultRoute?
-    /// The protocol that the router understands; nil if it is unknown.
-    package private(set) var method: PortMappingProtocol?
+    /// The protocols by which the router forwards the opened ports.
+    package private(set) var methods: Set<PortMappingProtocol> = []
 
     private nonisolated let eventLoop: any EventLoop
     private let findRoute: @Sendable () -> DefaultRoute?
@@ -34,24 +34,30 @@ package actor PortMapper {
     /// The ports with their last reported outcomes.
     private var ports: [ForwardedPort: Outcome] = [:]
     private var monitor: InterfaceMonitor?
+    /// The search for the router.
+    private var starting: Task<Void, Never>?
     /// The task that follows a change of the interfaces.
     private var following: Task<Void, Never>?
-    /// The outcome of a port that the router has not answered at all, which further ports don't wait for.
-    private var silence: Outcome?
     private var isClosed = false
 
     // PCP and NAT-PMP.
     private var client: GatewayClient?
     private var socket: DatagramSocket?
     private var timer: Scheduled<Void>?
-    private var waiting: [ForwardedPort: CheckedContinuation<Result<TransportAddress, GatewayClient.Failure>, Never>] =
-        [:]
+    /// The callers that wait for a port.
+    private var waiting: [ForwardedPort: [Waiter]] = [:]
+    /// Whether the router has answered neither protocol, so that further ports don't wait for that.
+    private var isSilent = false
     /// The caller that waits for the end of all mappings.
     private var closing: CheckedContinuation<Void, Never>?
 
     // UPnP.
     private var search: Task<UPnPRouter?, Never>?
     private var renewal: Task<Void, Never>?
+    /// The mappings by UPnP, also those whose renewal failed.
+    private var mappings: [ForwardedPort: (outside: UInt16, expiry: Instant)] = [:]
+
+    private typealias Waiter = CheckedContinuation<Result<TransportAddress, GatewayClient.Failure>, Never>
 
     /// The port of PCP and NAT-PMP servers.
     private static let serverPort: UInt16 = 5351
@@ -61,6 +67,8 @@ package actor PortMapper {
     private static let retryInterval = Duration.seconds(60)
     /// The maximum time in which mappings are removed.
     private static let closingTime = TimeAmount.seconds(2)
+    /// The maximum times of a search for UPnP, which anybody on the network can prolong, and of a mapping by UPnP.
+    private static let (searchTime, mappingTime) = (Duration.seconds(4), Duration.seconds(6))
 
     /// Creates a mapper for this machine's default route.
     package init(eventLoopGroup: MultiThreadedEventLoopGroup = .singleton) {
@@ -73,7 +81,8 @@ package actor PortMapper {
         (changes, continuation) = AsyncStream.makeStream(of: Change.self)
     }
 
-    /// Makes the router forward a port until ``close()``, and returns the outside address, within some three seconds.
+    /// Makes the router forward a port until ``close()``, and returns the outside address: within some three seconds, or
+    /// a dozen if the router's UPnP is slow.
     package func open(_ port: ForwardedPort) async throws(PortMappingError) -> TransportAddress {
         if monitor == nil {
             monitor = await InterfaceMonitor.start(on: eventLoop) { [weak self] in
@@ -92,34 +101,30 @@ package actor PortMapper {
         monitor?.stop()
         following?.cancel()
         renewal?.cancel()
-        if method == .upnp, let search {
+        async let release: Void = releaseClient()
+        if !mappings.isEmpty, let router = await search?.value {
             await withTaskGroup(of: Void.self) { group in
-                for (port, outcome) in ports {
-                    guard case .success(let outside) = outcome else { continue }
-                    group.addTask { await search.value?.unmap(port, outside: outside.port) }
-                }
+                for (port, mapping) in mappings { group.addTask { await router.unmap(port, outside: mapping.outside) } }
             }
-        } else {
-            await releaseClient()
         }
+        await release
         stopClient()
     }
 
     // MARK: Requests
 
     private func request(_ port: ForwardedPort) async -> Outcome {
-        if route == nil { await start() }
-        guard let route else { return .failure(.noRouter) }
-        if method == .upnp { return await requestByUPnP(port, route) }
-        if let silence, method == nil { return silence }
+        if starting == nil { starting = Task { await start() } }
+        await starting?.value
+        guard let route, !isClosed else { return .failure(.noRouter) }
+        if mappings[port] != nil || isSilent { return await requestByUPnP(port, route) }
         switch await requestByClient(port) {
         case .success(let outside): return .success(outside)
         case .failure(let failure):
+            if failure == .silence, !isClosed { isSilent = true }
             // Routers that have both can forbid one of them.
             let outcome = await requestByUPnP(port, route)
-            guard case .failure(.noAnswer) = outcome else { return outcome }
-            guard case .refused(let method, let reason) = failure else {
-                silence = outcome
+            guard case .failure(.noAnswer) = outcome, case .refused(let method, let reason) = failure else {
                 return outcome
             }
             return .failure(.refused(router: route.gateway, method, reason))
@@ -129,44 +134,81 @@ package actor PortMapper {
     /// Finds the router, and starts to look for its UPnP service, which takes as long as the wait for other answers.
     private func start() async {
         let findRoute = findRoute
-        guard let route = await WorkerThread.run(named: "route", findRoute), !isClosed else { return }
-        self.route = route
-        search = Task { await UPnPRouter.find(route) }
+        guard let route = await WorkerThread.run(named: "route", findRoute), !isClosed, !Task.isCancelled else {
+            return
+        }
+        search = findUPnP(route)
         let server = TransportAddress(ip: route.gateway, port: Self.serverPort)
-        socket = try? await DatagramSocket.open(
+        let socket = try? await DatagramSocket.open(
             at: TransportAddress(ip: route.local, port: 0), on: eventLoop,
             receive: { [weak self] bytes, source, _ in
                 guard source == server else { return }
                 self?.assumeIsolated { $0.receive(bytes) }
             }, closed: { _ in })
+        guard !isClosed, !Task.isCancelled else {
+            socket?.close()
+            return
+        }
+        (self.route, self.socket) = (route, socket)
         client = GatewayClient(local: route.local, generator: SystemRandomNumberGenerator())
+    }
+
+    private func findUPnP(_ route: DefaultRoute) -> Task<UPnPRouter?, Never> {
+        Task { await value(within: Self.searchTime) { await UPnPRouter.find(route) } ?? nil }
     }
 
     private func requestByClient(_ port: ForwardedPort) async -> Result<TransportAddress, GatewayClient.Failure> {
         await withCheckedContinuation { continuation in
-            guard client != nil, waiting[port] == nil else { return continuation.resume(returning: .failure(.silence)) }
-            waiting[port] = continuation
+            guard client != nil else { return continuation.resume(returning: .failure(.silence)) }
+            waiting[port, default: []].append(continuation)
             client?.open(port, now: MonotonicClock.now)
             drain()
         }
     }
 
     private func requestByUPnP(_ port: ForwardedPort, _ route: DefaultRoute) async -> Outcome {
-        guard let router = await search?.value else {
-            return .failure(.noAnswer(router: route.gateway, upnpProblem: UPnPRouter.problem))
-        }
-        var former: UInt16?
-        if case .success(let outside) = ports[port] { former = outside.port }
-        do throws(UPnPRouter.Failure) {
-            guard let outside = try await router.map(port, former: former) else {
-                return .failure(.refused(router: route.gateway, .upnp, .noOutsideAddress))
+        let silence = Outcome.failure(.noAnswer(router: route.gateway, upnpProblem: UPnPRouter.problem))
+        guard !isClosed, let router = await search?.value, !isClosed, self.route == route else { return silence }
+        let former = mappings[port]?.outside
+        let mapping = Task { () -> Result<TransportAddress?, UPnPRouter.Failure> in
+            do throws(UPnPRouter.Failure) { return .success(try await router.map(port, former: former)) } catch {
+                return .failure(error)
             }
-            method = .upnp
+        }
+        guard let result = await value(within: Self.mappingTime, { await mapping.value }), !isClosed else {
+            // Nobody would remove what is mapped later.
+            Task {
+                guard case .success(let outside?) = await mapping.value else { return }
+                await router.unmap(port, outside: outside.port)
+            }
+            return silence
+        }
+        switch result {
+        case .success(let outside?):
+            if let former, former != outside.port { await router.unmap(port, outside: former) }
+            mappings[port] = (
+                outside.port, MonotonicClock.now.advanced(by: .seconds(Int64(GatewayClient.lifetime)))
+            )
+            methods.insert(.upnp)
             renewByUPnP()
             return .success(outside)
-        } catch {
-            return .failure(.refused(router: route.gateway, .upnp, PortMappingRefusal(upnp: error.code)))
+        case .success(nil): return .failure(.refused(router: route.gateway, .upnp, .noOutsideAddress))
+        // The library has no answer of the router.
+        case .failure(let failure) where failure.code < 0: return silence
+        case .failure(let failure):
+            return .failure(.refused(router: route.gateway, .upnp, PortMappingRefusal(upnp: failure.code)))
         }
+    }
+
+    /// Returns a value, or nil if it takes longer than `limit`. The operation continues then.
+    private nonisolated func value<Value: Sendable>(
+        within limit: Duration, _ operation: @escaping @Sendable () async -> Value
+    ) async -> Value? {
+        let promise = eventLoop.makePromise(of: Value?.self)
+        let timer = eventLoop.scheduleTask(in: TimeAmount(limit)) { promise.succeed(nil) }
+        Task { promise.succeed(await operation()) }
+        defer { timer.cancel() }
+        return (try? await promise.futureResult.get()) ?? nil
     }
 
     // MARK: Changes
@@ -176,25 +218,27 @@ package actor PortMapper {
         renewal = Task { [weak self] in
             var wait = Self.renewalInterval
             while (try? await Task.sleep(for: wait)) != nil {
-                guard let isRenewed = await self?.renewPorts() else { return }
+                guard let isRenewed = await self?.renewMappings() else { return }
                 wait = isRenewed ? Self.renewalInterval : Self.retryInterval
             }
         }
     }
 
     /// Renews all mappings by UPnP. Returns whether all were renewed.
-    private func renewPorts() async -> Bool {
-        guard let route, method == .upnp else { return true }
+    private func renewMappings() async -> Bool {
+        guard let route else { return true }
         var isRenewed = true
-        for port in ports.keys {
+        for (port, mapping) in mappings {
             var outcome = await requestByUPnP(port, route)
-            if case .failure = outcome {
+            if case .failure = outcome, !Task.isCancelled {
                 // A router that has restarted can have its service at another URL.
-                search = Task { await UPnPRouter.find(route) }
+                search = findUPnP(route)
                 outcome = await requestByUPnP(port, route)
             }
-            guard !isClosed else { return true }
+            guard !isClosed, !Task.isCancelled else { return true }
             if case .failure = outcome { isRenewed = false }
+            // A lost answer ends nothing before the lifetime has passed.
+            if case .failure(.noAnswer) = outcome, MonotonicClock.now < mapping.expiry { continue }
             report(outcome, of: port)
         }
         return isRenewed
@@ -218,21 +262,27 @@ package actor PortMapper {
         }
     }
 
-    /// Requests the ports on the current network, and returns whether the router has answered.
+    /// Requests the ports on the current network that the router has not answered, and returns whether it has answered
+    /// all.
     private func followRoute() async -> Bool {
         let findRoute = findRoute
         let current = await WorkerThread.run(named: "route", findRoute)
         guard !isClosed, !Task.isCancelled else { return true }
         guard let current else { return false }
-        if current != route {
+        let isOther = current != route
+        if isOther {
             stopClient()
+            starting?.cancel()
             renewal?.cancel()
-            (route, method, search, renewal) = (nil, nil, nil, nil)
-        } else if ports.values.allSatisfy(\.isAnswered) {
-            return true
+            (route, starting, search, renewal) = (nil, nil, nil, nil)
+            (mappings, methods) = ([:], [])
         }
-        silence = nil
-        for port in ports.keys { report(await request(port), of: port) }
+        isSilent = false
+        for (port, outcome) in ports where isOther || !outcome.isAnswered {
+            let outcome = await request(port)
+            guard !Task.isCancelled else { return true }
+            report(outcome, of: port)
+        }
         return ports.values.allSatisfy(\.isAnswered)
     }
 
@@ -270,11 +320,11 @@ package actor PortMapper {
     private func handle(_ event: GatewayClient.Event) {
         switch event {
         case .opened(let port, let outside):
-            if method != .upnp { method = client?.method }
-            if let waiter = waiting.removeValue(forKey: port) { return waiter.resume(returning: .success(outside)) }
+            if let method = client?.method { methods.insert(method) }
+            if answer(port, with: .success(outside)) { return }
             report(.success(outside), of: port)
         case .failed(let port, let failure):
-            if let waiter = waiting.removeValue(forKey: port) { return waiter.resume(returning: .failure(failure)) }
+            if answer(port, with: .failure(failure)) { return }
             guard let gateway = route?.gateway else { return }
             switch failure {
             case .silence: report(.failure(.noAnswer(router: gateway, upnpProblem: nil)), of: port)
@@ -283,6 +333,13 @@ package actor PortMapper {
             }
         case .released: break
         }
+    }
+
+    /// Returns a result to the callers that wait for a port, and whether there are any.
+    private func answer(_ port: ForwardedPort, with result: Result<TransportAddress, GatewayClient.Failure>) -> Bool {
+        guard let waiters = waiting.removeValue(forKey: port) else { return false }
+        for waiter in waiters { waiter.resume(returning: result) }
+        return true
     }
 
     /// Removes the mappings, and returns when the router has answered, or after a limit.
@@ -307,8 +364,7 @@ package actor PortMapper {
         client = nil
         socket?.close()
         socket = nil
-        for waiter in waiting.values { waiter.resume(returning: .failure(.silence)) }
-        waiting = [:]
+        for port in waiting.keys { _ = answer(port, with: .failure(.silence)) }
     }
 }
 

@@ -107,16 +107,26 @@ package enum OutsideReach: String, Hashable, Sendable, Encodable {
     case everywhere
     /// The network of another router (RFC 1918).
     case otherNetwork = "other network"
-    /// The network of a provider (RFC 6598).
+    /// The network of a provider that translates it: shared addresses (RFC 6598), or those of DS-Lite and 464XLAT
+    /// (RFC 7335).
     case carrier
 
     /// Determines the reach of a router's outside address.
     package init(_ address: IPAddress) {
         self =
-            if case .v4(let value) = address, value >> 22 == 0x64_40 >> 6 {
+            if case .v4(let value) = address, value >> 22 == 0x64_40 >> 6 || value >> 8 == 0xC000_00 {
                 .carrier
             } else {
                 address.isPrivate ? .otherNetwork : .everywhere
             }
+    }
+}
+
+extension IPAddress {
+    /// Whether a router can have this address outside: an IPv4 address, but none of "this network", loopback, benchmarks
+    /// (RFC 6890), groups and the reserved rest.
+    var canBeOutside: Bool {
+        guard case .v4(let value) = self else { return false }
+        return value >> 24 != 0 && !isLoopback && value >> 17 != 0xC612 >> 1 && value >> 29 != 7
     }
 }

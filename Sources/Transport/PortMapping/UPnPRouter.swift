@@ -9,11 +9,11 @@ final class UPnPRouter: Sendable {
         let code: Int32
     }
 
+    /// The lock lends it to one thread at a time.
     private struct Handle: @unchecked Sendable {
         let router: OpaquePointer
     }
 
-    /// The lock lends the router to one thread at a time.
     private let handle: Locked<Handle>
 
     /// The time to wait after the last answer of a device. Devices answer within a second (UDA 1.1 §1.3.2).
@@ -69,7 +69,7 @@ final class UPnPRouter: Sendable {
         var text = [CChar](repeating: 0, count: 64)
         guard mini_upnp_outside_address(router, &text) == 0 else { return nil }
         let address = IPAddress(String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self))
-        return address.flatMap { $0.isV4 && !$0.isUnspecified ? $0 : nil }
+        return address.flatMap { $0.canBeOutside ? $0 : nil }
     }
 
     /// Removes a mapping.

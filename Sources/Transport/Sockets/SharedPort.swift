@@ -211,10 +211,12 @@ public actor SharedPort {
     /// Sets the outside address that a router forwards to a socket of the port, or to the listener; nil if none. It is a
     /// candidate of present and later connections.
     package func setForwardedAddress(_ outside: TransportAddress?, to base: BaseAddress) {
-        let former = port.value.forwarded[base]
-        guard outside != former else { return }
+        guard outside != port.value.forwarded[base] else { return }
         port.value.forwarded[base] = outside
-        if let outside { port.value.tell(.forwarded(outside, to: base, insteadOf: former)) }
+        // Connections keep the last one while there is none.
+        guard let outside else { return }
+        let former = port.value.lastForwarded.updateValue(outside, forKey: base)
+        port.value.tell(.forwarded(outside, to: base, insteadOf: former))
     }
 
     /// Passes a TCP connection to the connection that its first request names.
@@ -256,6 +258,8 @@ public actor SharedPort {
         var listener: Listener?
         /// The outside addresses that a router forwards.
         var forwarded: [BaseAddress: TransportAddress] = [:]
+        /// The last outside addresses, also those that are forwarded no more.
+        var lastForwarded: [BaseAddress: TransportAddress] = [:]
 
         /// A connection.
         struct User {

@@ -209,6 +209,6 @@ extension RouterDiagnosis {
             return ["For a link that works on the internet: rtcshare serve --internet"]
         }
         let remedy = explanation.remedy.map { " Try: \($0)." } ?? ""
-        return ["rtcshare serve --internet gives no link for the internet: \(explanation.problem).\(remedy)"]
+        return ["Viewers on the internet can't join with rtcshare serve --internet: \(explanation.problem).\(remedy)"]
     }
 }

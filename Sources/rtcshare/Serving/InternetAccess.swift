@@ -12,9 +12,11 @@ internal import RTCShareWireFormat
     private let own: IPAddress?
     private var media: (port: ForwardedPort, outcome: PortMapper.Outcome)?
     private var page: (port: ForwardedPort, outcome: PortMapper.Outcome)?
-    /// The outside address of the page that was reported last.
+    /// The sockets whose outside addresses are candidates.
+    private var announced: [ForwardedPort: BaseAddress] = [:]
+    /// The last outside address of the page that was reported.
     private var knownAddress: TransportAddress?
-    /// The reason that was reported last. Both ports usually have the same.
+    /// The last reason that was reported. Both ports usually have the same.
     private var knownLoss: Explanation?
 
     /// The limit of the time in which the router closes the ports.
@@ -54,13 +56,15 @@ internal import RTCShareWireFormat
         return (port, outcome)
     }
 
-    /// Makes the outside address of a port a candidate.
+    /// Makes the outside address of a port a candidate, instead of the former one.
     private func announce(_ port: ForwardedPort, _ outcome: PortMapper.Outcome) async {
-        guard let local = await mapper.route?.local else { return }
-        await mediaPort.setForwardedAddress(
-            Self.reachable(outcome),
-            to: BaseAddress(
-                TransportAddress(ip: local, port: port.number), over: port.transport == .udp ? .udp : .tcp))
+        let base = await mapper.route.map { route in
+            BaseAddress(
+                TransportAddress(ip: route.local, port: port.number), over: port.transport == .udp ? .udp : .tcp)
+        }
+        if let former = announced[port], former != base { await mediaPort.setForwardedAddress(nil, to: former) }
+        announced[port] = base
+        if let base { await mediaPort.setForwardedAddress(Self.reachable(outcome), to: base) }
     }
 
     /// Returns an outside address that the internet reaches.
@@ -77,10 +81,9 @@ internal import RTCShareWireFormat
 
     // MARK: Words
 
-    private static let loss = "Viewers on the internet can't join now: "
-    private static let absence = "There is no link for the internet: "
+    private static let absence = "Viewers on the internet can't join: "
 
-    /// Returns the report about the ports.
+    /// Returns the report about the ports. `acceptsTCP` is whether video also goes over TCP, to the port of the page.
     func report(acceptsTCP: Bool) async -> [String] {
         guard let page, let media else { return [] }
         let route = await mapper.route
@@ -100,35 +103,42 @@ internal import RTCShareWireFormat
         }
         if case .failure(let error) = media.outcome {
             return Self.lines(
-                error.explanation(of: media.port, ports),
-                after: acceptsTCP
-                    ? "Viewers on the internet receive video over TCP: "
-                    : "Viewers on the internet may receive no video: ")
+                error.explanation(of: media.port, ports), after: Self.mediaAbsence(acceptsTCP: acceptsTCP))
         }
-        guard let route, let method = await mapper.method else { return [] }
-        return ["The router \(route.gateway) forwards \(ports.both) to this machine (\(method.rawValue))."]
+        guard let route else { return [] }
+        let methods = await mapper.methods.map(\.rawValue).sorted().joined(separator: " and ")
+        return ["The router \(route.gateway) forwards \(ports.both) to this machine (\(methods))."]
     }
 
-    /// Reports later changes of the ports. `linkChanged` is called when the page has another outside address.
-    func follow(linkChanged: @escaping @SharingActor (TransportAddress) async -> Void) async {
+    private static func mediaAbsence(acceptsTCP: Bool) -> String {
+        acceptsTCP
+            ? "Viewers on the internet receive video over TCP: " : "Viewers on the internet may receive no video: "
+    }
+
+    /// Reports later changes of the ports. `addressChanged` is called when the page has another outside address, or none
+    /// any more.
+    func follow(
+        acceptsTCP: Bool, addressChanged: @escaping @SharingActor (TransportAddress?) async -> Void
+    ) async {
         for await change in mapper.changes {
             await announce(change.port, change.outcome)
             if change.port == page?.port { page = (change.port, change.outcome) }
             if change.port == media?.port { media = (change.port, change.outcome) }
             let route = await mapper.route
             if let loss = loss(of: change, route) {
-                if loss != knownLoss { Terminal.shared.say(Self.lines(loss, after: Self.loss)) }
+                let isPage = change.port == page?.port || pageAddress == nil
+                if loss != knownLoss {
+                    Terminal.shared.say(
+                        Self.lines(loss, after: isPage ? Self.absence : Self.mediaAbsence(acceptsTCP: acceptsTCP)))
+                }
                 knownLoss = loss
-                continue
-            }
-            if knownLoss != nil, pageAddress != nil, Self.reachable(media?.outcome) != nil {
+            } else if knownLoss != nil, pageAddress != nil, Self.reachable(media?.outcome) != nil {
                 Terminal.shared.say("Viewers on the internet can join again.")
                 knownLoss = nil
             }
-            if let address = pageAddress, address != knownAddress {
-                knownAddress = address
-                await linkChanged(address)
-            }
+            guard pageAddress != knownAddress else { continue }
+            knownAddress = pageAddress
+            await addressChanged(pageAddress)
         }
     }
 

@@ -19,7 +19,8 @@ struct LinkOptions: ParsableArguments {
 
     @Flag(
         help: """
-            Make the router forward the ports (PCP, NAT-PMP or UPnP), and print a link that works on the internet. The page             is encrypted as with --tls-self-signed, unless there is a certificate.
+            Make the router forward the ports (PCP, NAT-PMP or UPnP), and print a link that works on the internet. The page \
+            is encrypted as with --tls-self-signed, unless there is a certificate.
             """)
     var internet = false
 

@@ -143,9 +143,10 @@ struct ServeCommand: AsyncParsableCommand {
         Terminal.shared.say(await internet.report(acceptsTCP: configuration.connection.acceptsTCP))
         // It ends when the ports are closed.
         Task {
-            await internet.follow { outside in
+            await internet.follow(acceptsTCP: configuration.connection.acceptsTCP) { outside in
                 share.outsideAddress = outside
-                Terminal.shared.say("The link for the internet has changed.")
+                guard let outside else { return }
+                Terminal.shared.say("The internet link has a new address.")
                 if StandardStreams.areKept {
                     Terminal.shared.say("To print it, run: \(share.command("link"))")
                 } else {

@@ -157,6 +157,70 @@ extension Interop.NetworkTests {
             #expect(try await home.forwardedPorts().isEmpty)
         }
 
+        @Test("A port that was opened by PCP is closed at the end, although UPnP opened the other one")
+        func bothMethods() async throws {
+            let home = try await Home()
+            try await home.startRouter("enable_natpmp=no\next_ip=\(Self.outside)\n\(Self.permission)")
+            // Grants UDP ports for PCP, refuses all others, and prints the lifetimes that are requested.
+            let script = try home.folder.write(
+                """
+                import socket, struct
+                server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+                server.bind(("10.0.1.1", 5351))
+                print("ready", flush=True)
+                while True:
+                    request, client = server.recvfrom(1100)
+                    if request[0] != 2:
+                        continue
+                    lifetime, = struct.unpack("!I", request[4:8])
+                    print(request[36], lifetime, flush=True)
+                    code = 0 if request[36] == 17 else 2
+                    head = struct.pack("!BBBBII12x", 2, 129, 0, code, lifetime, 7)
+                    outside = bytes(10) + b"\\xff\\xff" + socket.inet_aton("\(Self.outside)")
+                    server.sendto(head + request[24:42] + request[40:42] + outside, client)
+                """, to: "router.py")
+            let python = try #require(TestNetwork.find("python3"))
+            let router = try home.network.start(python, [script.path], on: .senderRouter)
+            try await router.wait(for: "the router", timeout: .seconds(10)) { router.standardOutput.contains("ready") }
+            let share = try await home.share()
+            #expect(share.standardError.contains("to this machine (PCP and UPnP)."), "\(share.standardError)")
+            #expect(try await home.forwardedPorts().split(separator: "\n").count == 1)
+            share.interrupt()
+            #expect(try await share.outcome(timeout: .seconds(20)).status == 0)
+            #expect(try await home.forwardedPorts().isEmpty)
+            #expect(router.standardOutput.contains("17 600") && router.standardOutput.contains("17 0"))
+        }
+
+        @Test("A device that repeats its answer to a search does not delay a share")
+        func chattyDevice() async throws {
+            let home = try await Home()
+            let script = try home.folder.write(
+                """
+                import socket, struct, time
+                group = socket.inet_aton("239.255.255.250") + socket.inet_aton("10.0.1.1")
+                server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+                server.bind(("", 1900))
+                server.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, group)
+                print("ready", flush=True)
+                _, client = server.recvfrom(2000)
+                answer = "\\r\\n".join([
+                    "HTTP/1.1 200 OK", "ST: urn:schemas-upnp-org:device:InternetGatewayDevice:1",
+                    "USN: uuid:device", "LOCATION: http://10.0.1.9/device.xml", "", ""])
+                print("asked", flush=True)
+                for _ in range(300):
+                    server.sendto(answer.encode(), client)
+                    time.sleep(0.4)
+                """, to: "device.py")
+            let python = try #require(TestNetwork.find("python3"))
+            let device = try home.network.start(python, [script.path], on: .senderRouter)
+            try await device.wait(for: "the device", timeout: .seconds(10)) { device.standardOutput.contains("ready") }
+            let share = try await home.share()
+            #expect(device.standardOutput.contains("asked"))
+            #expect(share.standardError.contains("does not answer PCP, NAT-PMP or UPnP"), "\(share.standardError)")
+            share.interrupt()
+            #expect(try await share.outcome(timeout: .seconds(20)).status == 0)
+        }
+
         @Test("A viewer whose network drops UDP watches over TCP by the forwarded port of the page")
         func watchedOverTCP() async throws {
             let home = try await Home()
@@ -196,7 +260,7 @@ extension Interop.NetworkTests {
             let share = try await home.share()
             #expect(
                 share.standardError.contains(
-                    "There is no link for the internet: the router 10.0.1.1 does not answer PCP, NAT-PMP or UPnP."),
+                    "Viewers on the internet can't join: the router 10.0.1.1 does not answer PCP, NAT-PMP or UPnP."),
                 "\(share.standardError)")
             #expect(share.standardError.contains("forward TCP port 8080 and UDP port 8080 to 10.0.1.2 there"))
             share.interrupt()

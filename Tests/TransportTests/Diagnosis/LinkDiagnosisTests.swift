@@ -28,7 +28,7 @@ import Testing
         #expect(Self.rate(of: 3000) { min(max(0, $0 - 1000), 500) * 250 } == .kilobitsPerSecond(2000))
     }
 
-    @Test("There is no arrival rate before half a second has passed")
+    @Test("An arrival rate needs half a second")
     func tooShort() {
         #expect(Self.rate(of: 480) { $0 * 125 } == nil)
     }

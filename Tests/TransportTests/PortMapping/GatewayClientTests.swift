@@ -138,9 +138,9 @@ struct GatewayClientTests {
         #expect(exchange.takeEvents() == [.opened(Self.media, at: Router.outside)])
     }
 
-    @Test("A longer lifetime than the requested one is renewed in 300 s, and a lifetime of 0 is not renewed at once")
+    @Test("A longer lifetime than the requested one is renewed in 300 s, and a short one before its end")
     func unusualLifetimes() throws {
-        for (lifetime, wait) in [(UInt32.max, 300), (0, 4)] {
+        for (lifetime, wait) in [(UInt32.max, 300), (3, 1.5), (1, 1)] {
             var exchange = Exchange()
             exchange.open(Self.media)
             exchange.answer(Router.pcp(to: try #require(exchange.takeSent().first), lifetime: lifetime))
@@ -151,11 +151,30 @@ struct GatewayClientTests {
         }
     }
 
-    @Test("A failed renewal is reported and repeated within a minute, also after the lifetime")
+    @Test("A lifetime of 0 is no mapping")
+    func noLifetime() throws {
+        var exchange = Exchange()
+        exchange.open(Self.media)
+        exchange.answer(Router.pcp(to: try #require(exchange.takeSent().first), lifetime: 0))
+        #expect(exchange.takeEvents() == [.failed(Self.media, .refused(.pcp, .noResources))])
+        #expect(exchange.client.nextDeadline == nil)
+    }
+
+    @Test("Lost answers to a renewal are reported only after the lifetime, and the renewal is repeated")
+    func lostRenewal() throws {
+        var exchange = try Self.opened(Self.media)
+        exchange.run(for: .seconds(599))
+        #expect(exchange.takeEvents().isEmpty)
+        #expect(exchange.takeSent().filter { $0.count == 60 }.count >= 4 * 4, "four transmissions a time")
+        let deadline = exchange.now.advanced(by: .seconds(65))
+        while exchange.now < deadline, exchange.events.isEmpty { exchange.step() }
+        #expect(exchange.takeEvents() == [.failed(Self.media, .silence)])
+    }
+
+    @Test("A failed renewal is repeated within a minute, also after the lifetime")
     func failedRenewal() throws {
         var exchange = try Self.opened(Self.media)
         exchange.run(for: .seconds(303))
-        #expect(exchange.takeEvents() == [.failed(Self.media, .silence)])
         _ = exchange.takeSent()
         exchange.run(for: .seconds(900))
         let requests = exchange.takeSent().filter { $0.count == 60 }
@@ -185,6 +204,74 @@ struct GatewayClientTests {
         #expect(exchange.takeEvents() == [.failed(Self.media, .refused(.pcp, .noResources))])
         exchange.run(for: .seconds(60))
         #expect(!exchange.takeSent().isEmpty)
+    }
+
+    @Test("A port that is opened again is renewed at once")
+    func openedAgain() throws {
+        var exchange = try Self.opened(Self.media)
+        exchange.open(Self.media)
+        exchange.answer(Router.pcp(to: try #require(exchange.takeSent().first)))
+        #expect(exchange.takeEvents() == [.opened(Self.media, at: Router.outside)])
+    }
+
+    @Test("A router that has answered by PCP is not taken for one with only NAT-PMP")
+    func downgrade() throws {
+        var exchange = try Self.opened(Self.media)
+        exchange.open(Self.page)
+        let request = try #require(exchange.takeSent().first)
+        exchange.answer(Router.unsupportedVersion(to: request))
+        exchange.answer(Router.address)
+        #expect(exchange.takeSent().isEmpty && exchange.client.method == .pcp)
+        exchange.answer(Router.pcp(to: request))
+        #expect(exchange.takeEvents() == [.opened(Self.page, at: Router.outside)])
+    }
+
+    @Test("An epoch that jumps with each answer doesn't make the ports request each other without end")
+    func jumpingEpoch() throws {
+        var exchange = try Self.opened(Self.media, Self.page)
+        exchange.run(for: .seconds(300))
+        var requests = 0
+        for epoch in 0..<100 {
+            guard let request = exchange.takeSent().first else { break }
+            requests += 1
+            exchange.answer(Router.pcp(to: request, epoch: epoch.isMultiple(of: 2) ? 1 : 1_000_000))
+        }
+        #expect(requests <= 4)
+    }
+
+    @Test("A port without an answer yet is deleted at the end, because the router may have mapped it")
+    func releasedWithoutAnswer() throws {
+        var exchange = Exchange()
+        exchange.open(Self.media)
+        let request = try #require(exchange.takeSent().first)
+        exchange.release()
+        let deletion = try #require(exchange.takeSent().first)
+        #expect(deletion[4..<8] == [0, 0, 0, 0] && deletion[24..<42] == request[24..<42])
+    }
+
+    @Test(
+        "A router can't have an address of no network outside",
+        arguments: ["0.0.0.1", "127.0.0.1", "198.18.0.1", "198.19.255.255", "224.0.0.1", "255.255.255.255", "::1"])
+    func unusableOutside(text: String) throws {
+        let address = try #require(IPAddress(text))
+        #expect(!address.canBeOutside)
+        guard address.isV4 else { return }
+        var exchange = Exchange()
+        exchange.open(Self.media)
+        let request = try #require(exchange.takeSent().first)
+        exchange.answer(Router.pcp(to: request, at: TransportAddress(ip: address, port: 9001)))
+        #expect(exchange.takeEvents() == [.failed(Self.media, .refused(.pcp, .noOutsideAddress))])
+    }
+
+    @Test(
+        "An outside address has a reach",
+        arguments: [
+            ("100.64.0.1", OutsideReach.carrier), ("192.0.0.2", .carrier), ("192.0.1.2", .everywhere),
+            ("192.168.1.1", .otherNetwork), ("198.20.0.1", .everywhere), ("1.2.3.4", .everywhere),
+        ])
+    func reach(text: String, reach: OutsideReach) throws {
+        let address = try #require(IPAddress(text))
+        #expect(OutsideReach(address) == reach && address.canBeOutside)
     }
 
     @Test("Answers to other requests are ignored")

@@ -53,6 +53,13 @@ package struct RouteFilter: Sendable {
 }
 
 extension SessionDescription {
+    /// The candidates of all sections, without malformed ones.
+    package var readableCandidates: [CandidateAttribute] {
+        media.flatMap(\.lines).compactMap { line in
+            line.attributeName == "candidate" ? line.attributeValue.flatMap { CandidateAttribute($0) } : nil
+        }
+    }
+
     /// Returns the description without the candidates that are not kept.
     package func keepingCandidates(where isKept: (CandidateAttribute) -> Bool) -> SessionDescription {
         var description = self
