@@ -88,6 +88,7 @@ let package = Package(
         systemLibrary("COpenSSL", pkgConfig: "openssl", debian: "libssl-dev"),
         systemLibrary("CYUV", debian: "libyuv-dev"),
         systemLibrary("CPNG", pkgConfig: "libpng", debian: "libpng-dev"),
+        systemLibrary("CZ", pkgConfig: "zlib", debian: "zlib1g-dev"),
         systemLibrary("COpus", pkgConfig: "opus", debian: "libopus-dev"),
         systemLibrary("CSampleRate", pkgConfig: "samplerate", debian: "libsamplerate0-dev"),
         systemLibrary("CSndFile", pkgConfig: "sndfile", debian: "libsndfile1-dev"),
@@ -183,7 +184,7 @@ let package = Package(
         module(
             "Signaling",
             [
-                "CCURL", "CViewerPage", "ContentShare", "Cryptography", "Locks", "Media", "PeerConnection", "SDP",
+                "CCURL", "CViewerPage", "CZ", "ContentShare", "Cryptography", "Locks", "Media", "PeerConnection", "SDP",
                 "SecureTransport", "Streams", "Transport", "WireFormat",
             ], [logging, nioCore, nioHTTP, nioPosix, nioWebSocket]),
 

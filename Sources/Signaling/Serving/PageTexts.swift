@@ -45,19 +45,11 @@ struct PageTexts: Sendable {
 
     /// Returns the texts of the first available language in `Accept-Language` headers (RFC 9110 §12.5.4), or English.
     static func preferred(_ headers: [Substring]) -> PageTexts {
-        let ranges = headers.flatMap { $0.split(separator: ",") }.prefix(maximumRanges).map { range in
-            let parts = range.split(separator: ";").map(\.trimmingSpaces)
-            let weight = parts.dropFirst().first { $0.lowercased().hasPrefix("q=") }
-            let quality = weight.flatMap { Double($0.dropFirst(2)) }
-            return (code: (parts.first ?? "").prefix { $0 != "-" }.lowercased(), quality: quality ?? 1)
-        }
+        let ranges = WeightedValues(headers).values.map { (code: $0.value.prefix { $0 != "-" }, quality: $0.quality) }
         // Among equal weights, the first language counts.
-        let best = ranges.filter { $0.quality > 0 && all[$0.code] != nil }.enumerated().min {
+        let best = ranges.filter { all[String($0.code)] != nil }.enumerated().min {
             ($1.element.quality, $0.offset) < ($0.element.quality, $1.offset)
         }
-        return best.flatMap { all[$0.element.code] } ?? all["en"] ?? PageTexts(path: "")
+        return best.flatMap { all[String($0.element.code)] } ?? all["en"] ?? PageTexts(path: "")
     }
-
-    /// The maximum number of languages that are read. Browsers send fewer.
-    private static let maximumRanges = 32
 }

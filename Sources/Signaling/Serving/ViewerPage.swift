@@ -5,6 +5,8 @@ enum ViewerPage {
     struct File: Sendable {
         let type: String
         let bytes: [UInt8]
+        /// The same in the format of gzip, a third of the size.
+        let compressed: [UInt8]
     }
 
     static func file(_ path: String) -> File? { files[path] }
@@ -17,9 +19,9 @@ enum ViewerPage {
         for index in 0..<viewer_page_file_count() {
             let file = viewer_page_file(index)
             guard let name = file.name else { continue }
-            let bytes = UnsafeRawBufferPointer(start: file.bytes, count: file.size)
+            let bytes = Array(UnsafeRawBufferPointer(start: file.bytes, count: file.size))
             let path = String(cString: name)
-            files[path] = File(type: type(of: path), bytes: Array(bytes))
+            files[path] = File(type: type(of: path), bytes: bytes, compressed: Gzip.compress(bytes))
         }
         return files
     }()

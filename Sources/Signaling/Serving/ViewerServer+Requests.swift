@@ -72,7 +72,10 @@ extension ViewerServer {
     private func page(_ name: String, _ request: HTTPRequest) throws(ProblemDetails) -> HTTPResponse {
         try check(request, takes: [.GET, .HEAD])
         guard let file = ViewerPage.file(name) else { throw .notFound }
-        var response = HTTPResponse(.ok, type: file.type, body: file.bytes)
+        let isCompressed = WeightedValues(request.headers[canonicalForm: "Accept-Encoding"]).accepts("gzip")
+        var response = HTTPResponse(.ok, type: file.type, body: isCompressed ? file.compressed : file.bytes)
+        if isCompressed { response.headers.add(name: "Content-Encoding", value: "gzip") }
+        response.headers.add(name: "Vary", value: "Accept-Encoding")
         response.headers.add(name: "Content-Security-Policy", value: ViewerPage.contentSecurityPolicy)
         response.headers.add(name: "Cross-Origin-Resource-Policy", value: "same-origin")
         if isTrustworthy(request) {

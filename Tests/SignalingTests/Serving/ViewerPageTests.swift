@@ -18,6 +18,24 @@ struct ViewerPageTests {
         }
     }
 
+    @Test("The compressed files contain the same, as gzip unpacks them")
+    func compressed() throws {
+        for name in ViewerPage.names {
+            let file = try #require(ViewerPage.file(name))
+            let process = Process()
+            let (input, output) = (Pipe(), Pipe())
+            process.executableURL = URL(filePath: "/bin/gzip")
+            process.arguments = ["--decompress", "--stdout"]
+            (process.standardInput, process.standardOutput) = (input, output)
+            try process.run()
+            // It is smaller than the buffer of a pipe.
+            try input.fileHandleForWriting.write(contentsOf: Data(file.compressed))
+            try input.fileHandleForWriting.close()
+            #expect(try output.fileHandleForReading.readToEnd() == Data(file.bytes), "\(name)")
+            process.waitUntilExit()
+        }
+    }
+
     @Test("The page only uses embedded files")
     func references() throws {
         for name in ViewerPage.names where name.hasSuffix(".js") || name.hasSuffix(".html") {

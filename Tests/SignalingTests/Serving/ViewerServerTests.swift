@@ -297,6 +297,21 @@ struct ViewerServerTests {
         await share.end()
     }
 
+    @Test(
+        "The page's files are compressed for those who accept gzip",
+        arguments: [
+            (nil, false), ("gzip, deflate, br", true), ("br;q=1.0, GZIP;q=0.5", true), ("gzip;q=0, *", false),
+        ] as [(String?, Bool)])
+    func compression(accepted: String?, isCompressed: Bool) async throws {
+        let share = try await ServerFixture()
+        let response = try await share.ask("GET", "/main.js", accepted.map { [("Accept-Encoding", $0)] } ?? [])
+        let file = try #require(ViewerPage.file("main.js"))
+        #expect(response["Content-Encoding"] == (isCompressed ? "gzip" : nil) && response["Vary"] == "Accept-Encoding")
+        #expect(response.body == (isCompressed ? file.compressed : file.bytes))
+        #expect(file.compressed.count * 2 < file.bytes.count)
+        await share.end()
+    }
+
     @Test("A rejection is shown in the language of the browser", arguments: ["GET", "HEAD"])
     func refusalsInGerman(method: String) async throws {
         let share = try await ServerFixture()
