@@ -139,6 +139,7 @@ package final class VP8Encoder {
             rotation: rotation, quantizer: quantizer, contentHint: configuration.hint)
         frame.coarsest = quality.coarsest
         frame.isUnfinished = library.sharpening != nil
+        if canUpdatePartially { frame.canBeFiner = quality.coarsest > PartialUpdateCoder.finestAtRest }
         if configuration.usesPartialUpdates { driftCheck.note(frame) }
         return .encoded(frame)
     }

@@ -3,10 +3,12 @@ internal import RTCShareWireFormat
 
 /// Chooses the quantizer of a partial update, and writes it.
 struct PartialUpdateCoder {
-    /// The quantizer indices of partial updates: unchanged content becomes readable, then fine, then as fine as useful.
-    /// Changes are that immediately.
-    static let quantizers = [Quantizer(index: 60), Quantizer(index: 24), finest]
+    /// The quantizer indices of partial updates: unchanged content becomes readable, then fine, then as fine as changes
+    /// are immediately, and at rest as fine as VP8 can be.
+    static let quantizers = [Quantizer(index: 60), Quantizer(index: 24), finest, Quantizer(index: finestAtRest)]
     private static let finest = Quantizer(index: 8)
+    /// The quantizer index of content that rests.
+    static let finestAtRest = 0
     /// The coarsest quantizer index of new content after a scroll. At the other one only the lowest coefficients are
     /// coded.
     private static let coarsest = 127
@@ -62,7 +64,9 @@ struct PartialUpdateCoder {
         // coded fine, or by libvpx, which has better ways to be coarse.
         let quantizers = Self.quantizers
         let resting = quantizers.firstIndex { quality.coarsest > $0.index } ?? quantizers.count - 1
-        for index in (changed.isEmpty ? resting...resting : min(resting, 1)...resting).reversed() {
+        // The last one is for rest alone.
+        let finest = min(resting, quantizers.count - 2)
+        for index in (changed.isEmpty ? resting...resting : min(resting, 1)...finest).reversed() {
             let quantizer = quantizers[index]
             let order = PartialUpdateWriter.Order(
                 scroll: nil, changed: changed, coarse: quality.coarser(than: quantizer.index),

@@ -47,6 +47,7 @@ extension VP8Encoder {
             quantizer: quantizer, contentHint: configuration.hint)
         frame.coarsest = quality.coarsest
         frame.isPartialUpdate = true
+        frame.canBeFiner = quality.coarsest > PartialUpdateCoder.finestAtRest
         frame.becomesFinest = true
         driftCheck.note(frame)
         return frame
