@@ -38,7 +38,7 @@ export function describe(situation, share, { hasPicture, isSlow, hasToken, isOff
     case "lost":
       return { ...(isOffline ? simple("lost", "offline") : simple("lost", "lost")), keepsPicture: true, canRetry: true };
     case "nopath":
-      return { ...simple("nopath", "nopath"), hint: text("nopath.hint"), code: "rtcshare serve \\\n  --ice-server turn:HOST", canRetry: true };
+      return { ...simple("nopath", "nopath"), hint: text("nopath.hint"), code: "rtcshare serve \\\n  --ice-server 'turn:HOST?transport=tcp'", canRetry: true };
     case "ended":
       return ended(name);
     case "removed":

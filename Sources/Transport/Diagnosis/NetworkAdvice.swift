@@ -26,7 +26,7 @@ package struct NetworkAdvice: Sendable, Hashable {
         /// A relay over UDP.
         static let relay = Setting.iceServer("turn:USER:PASSWORD@HOST")
         /// A relay over TCP.
-        static let relayOverTCP = Setting.iceServer("turn:USER:PASSWORD@HOST?transport=tcp")
+        package static let relayOverTCP = Setting.iceServer("turn:USER:PASSWORD@HOST?transport=tcp")
         /// A relay over TLS at the port of HTTPS, which most firewalls let through.
         static let relayOverTLS = Setting.iceServer("turns:USER:PASSWORD@HOST:443")
         /// A server that reports the public address of this machine.

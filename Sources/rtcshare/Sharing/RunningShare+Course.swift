@@ -71,7 +71,8 @@ extension RunningShare: ContentShareObserver {
     private func event(of viewer: Int, in state: ConnectionState) async -> ShareCourse.Event? {
         let name = viewers.name(of: viewer)
         if state.isOver {
-            let (failure, isRemoved) = (viewers.session(of: viewer)?.failure, viewers.isBeingRemoved(viewer))
+            let failure = viewers.session(of: viewer)?.failure ?? viewers.missingRoute(of: viewer)
+            let isRemoved = viewers.isBeingRemoved(viewer)
             return .viewerLeft(name: name, failure: failure, isRemoved: isRemoved, others: viewers.end(viewer))
         }
         switch state {

@@ -1,6 +1,7 @@
 internal import RTCShareContentShare
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
+internal import RTCShareTransport
 
 @SharingActor struct ShareViewers {
     private struct Viewer {
@@ -8,6 +9,7 @@ internal import RTCShareSDP
         let name: String?
         /// The offer that the viewer has not answered. Nil after the answer.
         var offer: SessionDescription?
+        let joined = ContinuousClock.now
         /// Whether the share has handled the viewer's first connection.
         var wasConnected = false
         /// Whether the presenter is disconnecting the viewer.
@@ -51,6 +53,16 @@ internal import RTCShareSDP
         guard viewers[id]?.wasConnected == false else { return false }
         viewers[id]?.wasConnected = true
         return true
+    }
+
+    /// Returns the reason why a viewer who leaves a served share was never connected: page and player give up after
+    /// twelve seconds. Nil if the viewer was connected, or left sooner.
+    func missingRoute(of id: Int) -> CommandFailure? {
+        guard outlivesViewers, let viewer = viewers[id], !viewer.wasConnected,
+            viewer.joined.duration(to: .now) > .seconds(10)
+        else { return nil }
+        return CommandFailure(
+            .unavailable, "no route to it was found", try: NetworkAdvice.Setting.relayOverTCP.words)
     }
 
     /// Records that the presenter is disconnecting a viewer.

@@ -5,6 +5,7 @@ internal import RTCShareLocks
 internal import RTCShareMedia
 internal import RTCSharePeerConnection
 internal import RTCShareSignaling
+internal import RTCShareTransport
 internal import RTCShareVideoCoding
 
 /// A view of a share: shows tiles, records them, and keeps the newest frame.
@@ -240,6 +241,8 @@ internal import RTCShareVideoCoding
                     let reason = await player?.reason(after: failure) ?? failure
                     guard let reason else { return Terminal.shared.say("The presenter ended the connection.") }
                     guard let reopen, mayPass(reason) else { throw reason }
+                    // A network that has never let the media through needs a person.
+                    if summary.connected == nil, case .unreachable? = reason as? ConnectionError { throw reason }
                     Terminal.shared.say("The server restarted or lost the session. Opening the link again.")
                     isOpening = true
                     await withTimeLimit(Self.leavingTime) { await player?.leave() }

@@ -269,25 +269,8 @@ extension Interop.NetworkTests {
         @Test("A share behind two routers that open ports says that another router is in front of the first one")
         func twoRouters() async throws {
             let home = try await Home()
-            // The segment's host is the outer router.
-            try await home.network.run(
-                """
-                ip -n $internet link set sender nomaster
-                ip -n $internet address add 192.168.77.1/24 dev sender
-                on $internet sh -c 'echo 1 >/proc/sys/net/ipv4/ip_forward'
-                ip -n $sender_router address flush dev wan
-                ip -n $sender_router address add 192.168.77.2/24 dev wan
-                ip -n $sender_router route add default via 192.168.77.1
-                ip -n $internet address add \(Self.outside)/24 dev segment
-                on $internet nft -f - <<'RULES'
-                table ip translation {
-                    chain outward {
-                        type nat hook postrouting priority srcnat;
-                        oifname "segment" masquerade
-                    }
-                }
-                RULES
-                """)
+            try await home.network.addOuterRouter(of: .sender)
+            try await home.network.run("ip -n $internet address add \(Self.outside)/24 dev segment")
             try await home.startRouter(
                 "enable_natpmp=yes\next_ip=\(Self.outside)\nallow 1024-65535 192.168.77.0/24 1024-65535",
                 on: .internet, wan: "segment", lan: "sender")

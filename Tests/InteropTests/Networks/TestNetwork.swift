@@ -92,6 +92,27 @@ final class TestNetwork {
         try #require(outcome.status == 0, "\(outcome.standardError)\n\(script)")
     }
 
+    /// Puts another translating router between a host's router and the segment.
+    func addOuterRouter(of host: Host) async throws {
+        try await run(
+            """
+            ip -n $internet link set \(host.rawValue) nomaster
+            ip -n $internet address add 192.168.77.1/24 dev \(host.rawValue)
+            on $internet sh -c 'echo 1 >/proc/sys/net/ipv4/ip_forward'
+            ip -n $\(host.rawValue)_router address flush dev wan
+            ip -n $\(host.rawValue)_router address add 192.168.77.2/24 dev wan
+            ip -n $\(host.rawValue)_router route add default via 192.168.77.1
+            on $internet nft -f - <<'RULES'
+            table ip translation {
+                chain outward {
+                    type nat hook postrouting priority srcnat;
+                    ip saddr 192.168.77.2 masquerade
+                }
+            }
+            RULES
+            """)
+    }
+
     private func namespace(_ host: Host) -> String { "\(name)-\(host.rawValue)" }
 
     private var publicSegment: String {

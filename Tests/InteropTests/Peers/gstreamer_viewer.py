@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Answers an offer with GStreamer's webrtcbin, and reports what it decoded. See viewer_report for the report.
 
+With a link of a share as `--offer`, it plays that by WHEP, and writes the server's answer.
+
 `--check` alone says by its status whether this Python has all that is needed.
 """
 
@@ -10,6 +12,8 @@ import struct
 import sys
 import threading
 import time
+import urllib.parse
+import urllib.request
 import zlib
 
 from viewer_report import (
@@ -56,9 +60,10 @@ class Viewing:
         self.GLib, self.Gst, self.GstSdp, self.GstWebRTC = modules
         self.options = options
         self.report = report
-        self.offer = read_offer(options.offer)
+        self.offer = None
         self.times = []
         self.last = None
+        self.session = None  # the request that ends it
         self.pipeline = self.Gst.Pipeline.new("viewer")
         self.peer = self.Gst.ElementFactory.make("webrtcbin")
         self.peer.set_property("bundle-policy", self.GstWebRTC.WebRTCBundlePolicy.MAX_BUNDLE)
@@ -132,25 +137,51 @@ class Viewing:
             raise RuntimeError(f"{signal_name}: {reply.get_value('error').message}")
         return promise, reply
 
-    def answer(self):
-        result, message = self.GstSdp.SDPMessage.new_from_text(self.offer)
+    def take(self, kind, text):
+        """Takes the other side's description over."""
+        self.offer = text  # the description that names the streams
+        result, message = self.GstSdp.SDPMessage.new_from_text(text)
         if result != self.GstSdp.SDPResult.OK:
-            raise RuntimeError("GStreamer can't parse the offer")
-        kind = self.GstWebRTC.WebRTCSDPType
-        description = self.GstWebRTC.WebRTCSessionDescription.new(kind.OFFER, message)
-        self.promised("set-remote-description", description)
-        # The reply owns the answer in it, and its promise the reply: both live until the answer is taken over.
-        promise, reply = self.promised("create-answer", None)
-        self.promised("set-local-description", reply.get_value("answer"))
+            raise RuntimeError("GStreamer can't parse the description")
+        self.promised("set-remote-description", self.GstWebRTC.WebRTCSessionDescription.new(kind, message))
+
+    def describe(self, kind):
+        """Makes the own description, an offer or an answer, with all candidates."""
+        # The reply owns the description in it, and its promise the reply: both live until it is taken over.
+        promise, reply = self.promised(f"create-{kind}", None)
+        self.promised("set-local-description", reply.get_value(kind))
         del reply, promise
         deadline = time.monotonic() + 20
         while self.peer.get_property("ice-gathering-state") != self.GstWebRTC.WebRTCICEGatheringState.COMPLETE:
             if time.monotonic() > deadline:
                 raise RuntimeError("webrtcbin never finished gathering candidates")
             time.sleep(0.02)
-        text = self.peer.get_property("local-description").sdp.as_text()
+        return self.peer.get_property("local-description").sdp.as_text()
+
+    def answer(self):
+        self.take(self.GstWebRTC.WebRTCSDPType.OFFER, read_offer(self.options.offer))
+        return self.describe("answer")
+
+    def play(self):
+        """Offers to receive a video, and returns the answer of the share."""
+        caps = self.Gst.Caps.from_string("application/x-rtp,media=video,encoding-name=VP8,payload=96,clock-rate=90000")
+        self.peer.emit("add-transceiver", self.GstWebRTC.WebRTCRTPTransceiverDirection.RECVONLY, caps)
+        address, token = urllib.parse.urldefrag(self.options.offer)
+        headers = {"Content-Type": "application/sdp", "Authorization": f"Bearer {token}"}
+        request = urllib.request.Request(f"{address}whep", headers=headers, data=self.describe("offer").encode())
+        with urllib.request.urlopen(request, timeout=20) as response:
+            self.session = urllib.request.Request(
+                urllib.parse.urljoin(request.full_url, response.headers["Location"]), headers=headers, method="DELETE")
+            text = response.read().decode()
+        self.take(self.GstWebRTC.WebRTCSDPType.ANSWER, text)
+        return text
+
+    def negotiate(self):
+        begin = now_ms()
+        text = self.play() if self.options.offer.startswith("http") else self.answer()
         write_atomically(self.options.answer, text)
-        self.report["answer_written_ms"] = now_ms()
+        end = self.report["answer_written_ms"] = now_ms()
+        self.report["negotiations"].append({"offer_ms": begin, "answer_ms": end})
 
     def bus_error(self):
         message = self.pipeline.get_bus().pop_filtered(self.Gst.MessageType.ERROR)
@@ -189,9 +220,11 @@ class Viewing:
         threading.Thread(target=loop.run, daemon=True).start()
         self.pipeline.set_state(self.Gst.State.PLAYING)
         try:
-            self.answer()
+            self.negotiate()
             self.watch()
         finally:
+            if self.session:
+                urllib.request.urlopen(self.session, timeout=20).close()
             self.pipeline.set_state(self.Gst.State.NULL)
             loop.quit()
 
@@ -205,6 +238,8 @@ def main():
         return
     options = parse_arguments(__doc__.splitlines()[0])
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    # Ends with the first frame.
+    signal.signal(signal.SIGINT, lambda *_: setattr(options, "duration", 0))
     report = empty_report("GStreamer")
     try:
         modules = load()

@@ -6,6 +6,7 @@ Writes to standard output, once it is over, what happened as JSON:
     offered                   {status, type, location, etag, accept_patch, links}: the response to the offer
     answer, problem           its body, as text; as an object where it is one (RFC 9457)
     pictures, width, height   decoded pictures, and the last one's size
+    first_picture_s           seconds from the offer to the first one
     sound_peak                the largest sample, full scale being 1
     patched                   the status of the PATCH, where there was one
     deleted, deleted_again    the status of each DELETE
@@ -16,13 +17,22 @@ import argparse
 import asyncio
 import json
 import re
+import signal
 import sys
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
 
 import numpy
-from aiortc import RTCBundlePolicy, RTCConfiguration, RTCPeerConnection, RTCRtpReceiver, RTCSessionDescription
+from aiortc import (
+    RTCBundlePolicy,
+    RTCConfiguration,
+    RTCIceServer,
+    RTCPeerConnection,
+    RTCRtpReceiver,
+    RTCSessionDescription,
+)
 from aiortc.codecs import CODECS
 from aiortc.mediastreams import MediaStreamError
 
@@ -40,6 +50,13 @@ def ask(method, url, headers=None, body=None):
             return response.status, response.headers, response.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.headers, error.read().decode()
+
+
+def offered_servers(url, headers):
+    """The TURN servers that the share offers to viewers; aiortc uses the first one."""
+    links = ask("OPTIONS", url, headers)[1].get_all("Link") or []
+    found = [re.search(r'<(turn.*)>.* username="(.*?)".* credential="(.*?)"', link) for link in links]
+    return [RTCIceServer(*match.groups()) for match in found if match]
 
 
 def number_as_gstreamer():
@@ -78,10 +95,13 @@ class Player:
     def __init__(self, options, report):
         self.options = options
         self.report = report
-        self.connection = RTCPeerConnection(RTCConfiguration(iceServers=[], bundlePolicy=RTCBundlePolicy.MAX_BUNDLE))
         self.authorization = {}
         if options.token:
             self.authorization["Authorization"] = options.token if options.bare else f"Bearer {options.token}"
+        servers = offered_servers(options.url, self.authorization) if options.use_servers else []
+        configuration = RTCConfiguration(iceServers=servers, bundlePolicy=RTCBundlePolicy.MAX_BUNDLE)
+        self.connection = RTCPeerConnection(configuration)
+        self.begin = time.monotonic()
 
     def offer_sections(self):
         for section in self.options.sections.split(","):
@@ -147,6 +167,7 @@ class Player:
             while True:
                 frame = await track.recv()
                 if track.kind == "video":
+                    report.setdefault("first_picture_s", time.monotonic() - self.begin)
                     report["pictures"] += 1
                     report["width"], report["height"] = frame.width, frame.height
                 else:
@@ -164,10 +185,13 @@ async def main():
     parser.add_argument("--sections", default="video,audio", help="of video, audio and datachannel, in this order")
     parser.add_argument("--without-candidates", action="store_true")
     parser.add_argument("--patch", help="If-Match of a PATCH after the answer: etag, * or the like, or without")
+    parser.add_argument("--use-servers", action="store_true", help="the TURN servers of the share")
     parser.add_argument("--codec", help="the one video codec that is offered")
     parser.add_argument("--gstreamer-numbers", action="store_true")
     parser.add_argument("--pictures", type=int, default=30)
     options = parser.parse_args()
+    # Ends with the first picture.
+    signal.signal(signal.SIGINT, lambda *_: setattr(options, "pictures", 1))
     if options.gstreamer_numbers:
         number_as_gstreamer()
     report = {"pictures": 0, "sound_peak": 0.0, "error": None}

@@ -1,0 +1,179 @@
+import Foundation
+import Testing
+import TestSupport
+
+extension Interop.NetworkTests {
+    /// Viewers of a link behind two translating routers in a row, the first of which filters.
+    @Suite(.serialized)
+    struct FilteredNetworkTests {
+        /// What the viewer's router drops, in nft's language.
+        enum Filter: String, CaseIterable {
+            case nothing = ""
+            case udp = "meta l4proto udp drop"
+            case udpExceptDNS = "udp dport != 53 udp sport != 53 drop"
+            case exceptWeb = "meta l4proto udp drop; iifname lan tcp dport != { 80, 443, 8080 } drop"
+
+            /// The route that is left for viewers with ICE over TCP.
+            var path: String { self == .nothing ? "direct" : "tcp" }
+        }
+
+        /// A share on the public segment, perhaps with a TURN server, and the network of its viewers.
+        private struct Home {
+            let folder: TemporaryFolder
+            let network: TestNetwork
+            let share: TCPPathTests.ServedPage
+            private let environment: [String: String]
+
+            init(_ options: [String] = [], server: String? = nil) async throws {
+                folder = try TemporaryFolder()
+                network = try await TestNetwork(viewer: .portRestricted, in: folder)
+                try await network.addOuterRouter(of: .viewer)
+                if server != nil {
+                    let certificate = try await TestCertificate(for: "IP:\(TestNetwork.serverV4)", in: folder)
+                    try await network.startServer(certificate: certificate)
+                    environment = ["SSL_CERT_FILE": certificate.certificate.path]
+                } else {
+                    environment = [:]
+                }
+                share = try await TCPPathTests.ServedPage(
+                    options + (server.map { ["--ice-server", $0] } ?? []), environment: environment, over: network,
+                    in: folder)
+            }
+
+            func apply(_ filter: Filter) async throws {
+                try await network.run(
+                    """
+                    on $viewer_router nft -f - <<'RULES'
+                    add table inet filter
+                    add chain inet filter forward { type filter hook forward priority filter - 2; }
+                    flush chain inet filter forward
+                    table inet filter { chain forward { \(filter.rawValue); }; }
+                    RULES
+                    """)
+            }
+
+            /// Starts a program on the viewer's host, and tells it to end with the first picture once the share has this
+            /// path to it.
+            func watch(
+                _ program: URL?, _ arguments: [String], path: String
+            ) async throws -> RunningProgram.Outcome {
+                let viewer = try network.start(
+                    try #require(program), arguments, on: .viewer, environment: environment)
+                try await share.wait(forPath: path)
+                viewer.interrupt()
+                let outcome = try await viewer.outcome(timeout: .seconds(40))
+                #expect(outcome.status == 0, "\(outcome.standardError)")
+                return outcome
+            }
+        }
+
+        private static func report(_ viewer: String, _ filter: Filter, _ seconds: Double) {
+            print("\(viewer), drop \(filter): first picture after \(String(format: "%.2f", seconds)) s")
+        }
+
+        @Test(
+            "A browser behind two routers watches over UDP, and over TCP where that is dropped",
+            .enabled(if: Peers.canDriveBrowsers, "no Python to drive browsers"),
+            arguments: [Viewer.chromium, .firefox].filter(Peers.has))
+        func browser(_ browser: Viewer) async throws {
+            let home = try await Home()
+            let page = try await BrowserPage(browser, on: home.network, in: home.folder)
+            for filter in Filter.allCases {
+                try await home.apply(filter)
+                try await page.go(to: home.share.link)
+                try await page.wait(state: "live")
+                try await home.share.wait(forPath: filter.path)
+                let first = try await page.evaluate("watched.firstPicture") as? Double
+                Self.report(browser.rawValue, filter, try #require(first) / 1000)
+            }
+        }
+
+        @Test("rtcshare view behind two routers watches over UDP, and over TCP where that is dropped")
+        func view() async throws {
+            let home = try await Home()
+            for filter in Filter.allCases {
+                try await home.apply(filter)
+                let begin = Date()
+                let viewer = try home.network.start(
+                    try #require(Peers.rtcshare), ["view", home.share.link, "--no-window"], on: .viewer)
+                try await viewer.wait(for: "the video", timeout: .seconds(40)) {
+                    viewer.standardError.contains("Video 1 is added")
+                }
+                Self.report("view", filter, Date().timeIntervalSince(begin))
+                try await home.share.wait(forPath: filter.path)
+                viewer.interrupt()
+                #expect(try await viewer.outcome(timeout: .seconds(20)).status == 0, "\(viewer.standardError)")
+            }
+        }
+
+        @Test(
+            "GStreamer behind two routers watches over UDP, and over TCP where that is dropped",
+            .enabled(if: Peers.has(.gstreamer), "/usr/bin/python3 has no GStreamer with webrtcbin"))
+        func gstreamer() async throws {
+            let home = try await Home()
+            for filter in Filter.allCases {
+                try await home.apply(filter)
+                _ = try await home.watch(
+                    URL(fileURLWithPath: "/usr/bin/python3"),
+                    [
+                        Peers.script("gstreamer_viewer.py"), "--offer", home.share.link, "--answer",
+                        home.folder.file("answer.sdp").path, "--out", home.folder.file("gstreamer").path,
+                        "--snapshot-at", "",
+                    ], path: filter.path)
+                let report = try Viewer.gstreamer.report(in: home.folder)
+                let (begin, first) = (report.negotiations?.first?.offerMs, report.firstFrameMs)
+                Self.report("GStreamer", filter, (try #require(first) - #require(begin)) / 1000)
+            }
+        }
+
+        @Test(
+            "aiortc, which has no ICE over TCP, watches through the share's TURN server where UDP is dropped",
+            .enabled(if: Peers.has(.aiortc), "no Python with aiortc"),
+            arguments: [
+                ("turn", "?transport=tcp", Filter.allCases), ("turns", "", [.exceptWeb]),
+            ])
+        func aiortc(scheme: String, query: String, filters: [Filter]) async throws {
+            let credentials = "\(TestNetwork.username):\(TestNetwork.password)"
+            let home = try await Home(server: "\(scheme):\(credentials)@\(TestNetwork.serverV4):443\(query)")
+            let link = home.share.link.split(separator: "#").map(String.init)
+            for filter in filters {
+                try await home.apply(filter)
+                let outcome = try await home.watch(
+                    Peers.python,
+                    [
+                        Peers.script("whep_player.py"), "--url", link[0] + "whep", "--token", link[1], "--use-servers",
+                        "--sections", "video", "--pictures", "1000",
+                    ], path: filter == .nothing ? "direct" : "relayed")
+                let report = try JSONSerialization.jsonObject(with: Data(outcome.standardOutput.utf8))
+                let first = (report as? [String: Any])?["first_picture_s"] as? Double
+                Self.report("aiortc by \(scheme)", filter, try #require(first))
+            }
+        }
+
+        @Test(
+            "Where no route is left, view, the page and the share name a TURN server as the cure",
+            .enabled(if: Peers.has(.chromium) && Peers.canDriveBrowsers, "no chromium, or no Python to drive it"))
+        func noRoute() async throws {
+            let home = try await Home(["--no-ice-tcp"])
+            try await home.apply(.udp)
+            let viewer = try home.network.start(
+                try #require(Peers.rtcshare), ["view", home.share.link, "--no-window"], on: .viewer)
+            let page = try await BrowserPage(.chromium, on: home.network, in: home.folder)
+            try await page.go(to: home.share.link)
+            try await page.wait(state: "nopath")
+            let words = try await page.evaluate("document.body.innerText") as? String
+            #expect(words?.contains("--ice-server 'turn:HOST?transport=tcp'") == true, "\(words ?? "no words")")
+            let outcome = try await viewer.outcome(timeout: .seconds(40))
+            #expect(outcome.status == 69, "\(outcome.standardError)")
+            for cure in ["--ice-tcp", "?transport=tcp'"] {
+                #expect(outcome.standardError.contains(cure), "\(outcome.standardError)")
+            }
+            // Once for each of the two.
+            let share = home.share.program
+            let advice = "no route to it was found.\nTry: --ice-server 'turn:USER:PASSWORD@HOST?transport=tcp'\n"
+            try await share.wait(for: "the advice", timeout: .seconds(10)) {
+                share.standardError.components(separatedBy: advice).count > 2
+            }
+        }
+    }
+}
