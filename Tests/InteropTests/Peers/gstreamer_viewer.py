@@ -28,6 +28,10 @@ from viewer_report import (
 )
 
 ELEMENTS = ("webrtcbin", "nicesrc", "dtlsdec", "srtpdec", "rtpvp8depay", "vp8dec", "videoconvert", "appsink")
+DECODERS = {
+    "VP8": "rtpvp8depay request-keyframe=true wait-for-keyframe=true ! vp8dec",
+    "H264": "rtph264depay request-keyframe=true wait-for-keyframe=true ! h264parse ! openh264dec",
+}
 
 
 def load():
@@ -78,6 +82,10 @@ class Viewing:
 
     def transceiver_added(self, _, transceiver):
         transceiver.set_property("do-nack", True)
+        # Otherwise it answers with the first codec alone.
+        if transceiver.get_property("kind") == self.GstWebRTC.WebRTCKind.VIDEO and self.options.codec:
+            caps = f"application/x-rtp,media=video,encoding-name={self.options.codec.upper()}"
+            transceiver.set_property("codec-preferences", self.Gst.Caps.from_string(caps))
 
     def pad_added(self, _, pad):
         if pad.get_direction() != self.Gst.PadDirection.SRC:
@@ -90,9 +98,10 @@ class Viewing:
         kind = structure.get_string("media")
         track = {"kind": kind, "id": pad.get_property("msid"), "mid": mid, "streams": streams}
         self.report["tracks"].append(track)
-        shown = kind == "video" and structure.get_string("encoding-name") == "VP8"
+        decoder = DECODERS.get(structure.get_string("encoding-name"))
+        shown = kind == "video" and decoder is not None
         description = (
-            "rtpvp8depay request-keyframe=true wait-for-keyframe=true ! vp8dec ! videoconvert ! video/x-raw,format=RGB"
+            f"{decoder} ! videoconvert ! video/x-raw,format=RGB"
             " ! appsink name=sink sync=false max-buffers=4 emit-signals=true"
             if shown
             else "fakesink sync=false"
@@ -236,7 +245,8 @@ def main():
         except (ImportError, ValueError) as error:
             sys.exit(f"{error}")
         return
-    options = parse_arguments(__doc__.splitlines()[0])
+    options = parse_arguments(
+        __doc__.splitlines()[0], lambda parser: parser.add_argument("--codec", help="the only codec of the answer"))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     # Ends with the first frame.
     signal.signal(signal.SIGINT, lambda *_: setattr(options, "duration", 0))

@@ -57,10 +57,14 @@ extension Interop {
         @Test(
             "Viewers show still text in each codec that they have",
             display,
-            arguments: [(Viewer.chromium, "av1"), (.chromium, "h264"), (.firefox, "av1"), (.aiortc, "h264")]
-                .filter { Peers.has($0.0) })
+            arguments: [
+                (Viewer.chromium, "av1"), (.chromium, "h264"), (.firefox, "av1"), (.aiortc, "h264"),
+                (.gstreamer, "h264"),
+            ].filter { Peers.has($0.0) })
         func stillText(in viewer: Viewer, codec: String) async throws {
-            let folder = try await showStillScreen(to: viewer, sendWith: ["--codec", codec, "--stats", "sent.jsonl"])
+            let folder = try await showStillScreen(
+                to: viewer, sendWith: ["--codec", codec, "--stats", "sent.jsonl"],
+                watchWith: viewer == .gstreamer ? ["--codec", codec] : [])
             let statistics = try String(contentsOf: folder.file("sent.jsonl"), encoding: .utf8)
             let used = statistics.split(separator: "\n").last { $0.contains(#""mimeType":"video/"#) }
             #expect(used?.contains(#""mimeType":"video/\#(codec.uppercased())""#) == true, "\(used ?? "none")")
@@ -83,7 +87,7 @@ extension Interop {
 
         @discardableResult
         private func showStillScreen(
-            to viewer: Viewer, sendWith options: [String] = []
+            to viewer: Viewer, sendWith options: [String] = [], watchWith more: [String] = []
         ) async throws -> TemporaryFolder {
             let folder = try TemporaryFolder()
             let display = try await XvfbDisplay(width: 1280, height: 720, in: folder)
@@ -91,7 +95,7 @@ extension Interop {
             try await display.screenshot("screen.png")
             let share = try Share(environment: display.environment, in: folder)
             let (report, firstFrame) = try await share.show(
-                to: viewer, seconds: 4, source: ["--source", "display"], sendWith: options)
+                to: viewer, seconds: 4, source: ["--source", "display"], sendWith: options, watchWith: more)
             let picture = try #require(report.snapshots.first)
             let similarity = try await Peers.similarity(
                 folder.file("screen.png"), folder.file("\(viewer.rawValue)/\(picture.file)"), in: folder)

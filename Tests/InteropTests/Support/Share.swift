@@ -64,10 +64,11 @@ struct Share {
     /// Shows this share to `viewer` for `seconds` and gives its report, and the milliseconds from the start of `send`
     /// with a ready answer to the first frame on the viewer's side.
     func show(
-        to viewer: Viewer, seconds: Int, snapshotAt: String = "2.5", source: [String], sendWith options: [String] = []
+        to viewer: Viewer, seconds: Int, snapshotAt: String = "2.5", source: [String], sendWith options: [String] = [],
+        watchWith more: [String] = []
     ) async throws -> (report: ViewerReport, firstFrame: Double) {
         try await offer(source)
-        let watching = try viewer.start(duration: seconds, snapshotAt: snapshotAt, in: folder)
+        let watching = try viewer.start(duration: seconds, snapshotAt: snapshotAt, more, in: folder)
         defer { watching.stop() }
         try await watching.wait(for: "the answer", timeout: .seconds(120)) {
             FileManager.default.fileExists(atPath: answer.path)
