@@ -55,7 +55,7 @@ internal import RTCShareTransport
         return true
     }
 
-    /// Returns the reason why a viewer who leaves a served share was never connected: page and player give up after
+    /// Returns the reason why a viewer who leaves a served share was never connected: the page gives up after
     /// twelve seconds. Nil if the viewer was connected, or left sooner.
     func missingRoute(of id: Int) -> CommandFailure? {
         guard outlivesViewers, let viewer = viewers[id], !viewer.wasConnected,

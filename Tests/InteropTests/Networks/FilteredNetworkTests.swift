@@ -106,6 +106,8 @@ extension Interop.NetworkTests {
             }
         }
 
+        /// libnice, which controls here, nominates a single TCP pair only after the checks of the UDP pair have failed, for
+        /// which it needs two seconds (`priv_conn_check_tick_stream_nominate`).
         @Test(
             "GStreamer behind two routers watches over UDP, and over TCP where that is dropped",
             .enabled(if: Peers.has(.gstreamer), "/usr/bin/python3 has no GStreamer with webrtcbin"))
