@@ -171,6 +171,7 @@ static void on_remove_buffer(void *data, struct pw_buffer *buffer) {
     video->looks_for_missed = false;
 }
 
+// Runs in the thread that moves buffers, beside all else here.
 static void on_process(void *data) { tell(data); }
 
 static const struct pw_core_events core_events = {PW_VERSION_CORE_EVENTS, .error = on_core_error};
@@ -263,9 +264,10 @@ static const char *connect_stream(pipewire_video *video, const subject *subject)
         params[count++] = format_offer(&builder, subject->rate, true);
         params[count++] = format_offer(&builder, subject->rate, false);
     }
-    // Once a node is gone, another with its number is another's screen.
-    enum pw_stream_flags flags =
-        PW_STREAM_FLAG_AUTOCONNECT | PW_STREAM_FLAG_MAP_BUFFERS | PW_STREAM_FLAG_DONT_RECONNECT;
+    // Once a node is gone, another with its number is another's screen. `on_process` is called at once: left to the loop,
+    // it is called by the same thread once the loop has stopped, which then walks the listeners that the end takes down.
+    enum pw_stream_flags flags = PW_STREAM_FLAG_AUTOCONNECT | PW_STREAM_FLAG_MAP_BUFFERS | PW_STREAM_FLAG_DONT_RECONNECT
+                                 | PW_STREAM_FLAG_RT_PROCESS;
     int result = pw_stream_connect(video->stream, PW_DIRECTION_INPUT, subject->node, flags, params, count);
     return result < 0 ? spa_strerror(result) : NULL;
 }
