@@ -125,6 +125,13 @@ struct H264PayloadTests {
         #expect(throws: RTPError.self) { try H264PayloadFormat.h264.join(pieces.map(hex)) }
     }
 
+    @Test(
+        "A payload with a start code in it is no frame, since its units would be others",
+        arguments: [["67 42 000001"], ["41 9a", "65 88 000001 c1"], ["7c 85 00", "7c 45 0001"], ["41 000001 0000"]])
+    func startCodeInside(pieces: [String]) {
+        #expect(throws: RTPError.self) { try H264PayloadFormat.h264.join(pieces.map(hex)) }
+    }
+
     @Test("Damaged payloads read and join, or are an error, without a trap")
     func damage() throws {
         let frame = Self.frame([Self.sequence, Self.pictures, Self.unit(0x65, 60)])
