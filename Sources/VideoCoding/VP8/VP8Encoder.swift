@@ -129,6 +129,7 @@ package final class VP8Encoder {
         followsScroll = false
         library.record(byteCount: packet.data.count)
         spend(packet.data.count, isChange: packet.isChange)
+        if packet.isChange { partialUpdates.contentDidChange(timestamp: timestamp) }
         let quantizer = try library.context.lastQuantizer()
         quality.didCode(packet.isKeyFrame ? nil : library.context.activeMap, coarseness: quantizer)
         model.advance(packet.data)
@@ -139,7 +140,6 @@ package final class VP8Encoder {
             rotation: rotation, quantizer: quantizer, contentHint: configuration.hint)
         frame.coarsest = quality.coarsest
         frame.isUnfinished = library.sharpening != nil
-        if canUpdatePartially { frame.canBeFiner = quality.coarsest > PartialUpdateCoder.finestAtRest }
         if configuration.usesPartialUpdates { driftCheck.note(frame) }
         return .encoded(frame)
     }

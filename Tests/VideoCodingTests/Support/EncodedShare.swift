@@ -55,12 +55,13 @@ struct EncodedShare {
     var timestamps = TimestampLine()
     var lastTimestamp = Duration.zero
     var seconds: [Second] = []
-    /// Each frame: when it was made, when its last bit arrived at the bitrate, its bytes, and what the viewer then has,
-    /// where it is looked at.
+    /// Each frame: when it was made, when its last bit arrived at the bitrate, its bytes and quantizer index, and what the
+    /// viewer then has, where it is looked at.
     struct Frame {
         let time: Duration
         let arrival: Duration
         let byteCount: Int
+        let quantizer: Int
         let isKeyFrame: Bool
         let similarity: Double
     }
@@ -185,7 +186,7 @@ struct EncodedShare {
             frames.append(
                 Frame(
                     time: now, arrival: max(now, frames.last?.arrival ?? .zero) + transfer, byteCount: frame.data.count,
-                    isKeyFrame: frame.isKeyFrame, similarity: try similarity()))
+                    quantizer: frame.quantizer, isKeyFrame: frame.isKeyFrame, similarity: try similarity()))
             seconds[seconds.count - 1].frames += 1
             seconds[seconds.count - 1].bits += frame.data.count * 8
             seconds[seconds.count - 1].quantizers += frame.quantizer

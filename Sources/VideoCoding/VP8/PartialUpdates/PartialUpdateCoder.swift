@@ -5,10 +5,11 @@ internal import RTCShareWireFormat
 struct PartialUpdateCoder {
     /// The quantizer indices of partial updates: unchanged content becomes readable, then fine, then as fine as changes
     /// are immediately, and at rest as fine as VP8 can be.
-    static let quantizers = [Quantizer(index: 60), Quantizer(index: 24), finest, Quantizer(index: finestAtRest)]
-    private static let finest = Quantizer(index: 8)
-    /// The quantizer index of content that rests.
-    static let finestAtRest = 0
+    private static let quantizers = [60, 24, finestOfChanges, 0].map(Quantizer.init(index:))
+    private static let finestOfChanges = 8
+    /// The time without a change after which the content rests. What changes again soon, such as a film of few frames a
+    /// second, would lose the last pass with each change.
+    private static let restTime = Duration.milliseconds(300)
     /// The coarsest quantizer index of new content after a scroll. At the other one only the lowest coefficients are
     /// coded.
     private static let coarsest = 127
@@ -48,12 +49,26 @@ struct PartialUpdateCoder {
 
     private lazy var writer = PartialUpdateWriter()
     private var rate = PartialUpdateRate()
+    /// The time of the last change.
+    private var lastChangeAt = Duration.zero
+
+    /// Records a frame with a change.
+    mutating func contentDidChange(timestamp: Duration) { lastChangeAt = timestamp }
+
+    /// Whether unchanged content can become finer. A clock that was set back counts as rest.
+    func canRefine(_ quality: CodedQuality, timestamp: Duration) -> Bool {
+        quality.coarsest > (isAtRest(timestamp) ? 0 : Self.finestOfChanges)
+    }
+
+    private func isAtRest(_ timestamp: Duration) -> Bool {
+        !(.zero..<Self.restTime).contains(timestamp - lastChangeAt)
+    }
 
     /// Returns the finest partial update that the bitrate allows; nil, with the reference frame unchanged, if it is too
     /// large at the coarsest.
     mutating func code(
         _ picture: any PixelPlanes, over reference: ReferencePicture, changed: MacroblockMap, quality: CodedQuality,
-        _ basis: Basis, ledger: BitLedger
+        _ basis: Basis, ledger: BitLedger, timestamp: Duration
     ) throws(VideoCodingError) -> PartialUpdate? {
         let bytesPerSecond = basis.bytesPerSecond
         let share = max(Int(bytesPerSecond / basis.framesPerSecond), Self.smallestShare)
@@ -62,11 +77,9 @@ struct PartialUpdateCoder {
         let most = Int(bytesPerSecond * (Self.longestUpdate / .seconds(1)))
         // Unchanged content is made readable before it is made finer, together with changes. Otherwise changes are
         // coded fine, or by libvpx, which has better ways to be coarse.
-        let quantizers = Self.quantizers
-        let resting = quantizers.firstIndex { quality.coarsest > $0.index } ?? quantizers.count - 1
-        // The last one is for rest alone.
-        let finest = min(resting, quantizers.count - 2)
-        for index in (changed.isEmpty ? resting...resting : min(resting, 1)...finest).reversed() {
+        let quantizers = Self.quantizers.dropLast(changed.isEmpty && isAtRest(timestamp) ? 0 : 1)
+        let finest = quantizers.firstIndex { quality.coarsest > $0.index } ?? quantizers.count - 1
+        for index in ((changed.isEmpty ? finest : min(finest, 1))...finest).reversed() {
             let quantizer = quantizers[index]
             let order = PartialUpdateWriter.Order(
                 scroll: nil, changed: changed, coarse: quality.coarser(than: quantizer.index),
@@ -91,7 +104,7 @@ struct PartialUpdateCoder {
         let allowance = rate.allowance(novelty: novelty, from: ledger, timestamp: timestamp)
         // The quantizer can be coarse, and blurred if that does not suffice: late content has moved farther, and costs
         // more.
-        let indices = Self.finest.index...Self.coarsest
+        let indices = Self.finestOfChanges...Self.coarsest
         let coarsest = rate.byteCount(novelty: novelty, quantizer: Quantizer(index: Self.coarsest))
         var detail = coarsest <= allowance * 3 / 2 ? 16 : coarsest <= allowance * 4 ? 3 : 1
         for limit in [max(allowance, Self.smallestShare) * 2, Int.max / 8] {

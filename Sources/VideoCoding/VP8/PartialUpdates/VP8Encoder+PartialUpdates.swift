@@ -21,7 +21,8 @@ extension VP8Encoder {
         else { return nil }
         let partial = try changeReference { (reference) throws(VideoCodingError) in
             try partialUpdates.code(
-                picture, over: reference, changed: changed, quality: quality, basis, ledger: ledger)
+                picture, over: reference, changed: changed, quality: quality, basis, ledger: ledger,
+                timestamp: timestamp)
         }
         guard let partial else { return nil }
         return makeFrame(partial, timestamp: timestamp, rotation: rotation, isChange: !changed.isEmpty)
@@ -41,13 +42,14 @@ extension VP8Encoder {
         _ data: [UInt8], quantizer: Int, timestamp: Duration, rotation: VideoRotation, isChange: Bool = true
     ) -> EncodedVideoFrame {
         spend(data.count, isChange: isChange)
+        if isChange { partialUpdates.contentDidChange(timestamp: timestamp) }
         var frame = EncodedVideoFrame(
             data: data, format: .vp8, isKeyFrame: false, size: configuration.size, timestamp: timestamp,
             rotation: rotation,
             quantizer: quantizer, contentHint: configuration.hint)
         frame.coarsest = quality.coarsest
         frame.isPartialUpdate = true
-        frame.canBeFiner = quality.coarsest > PartialUpdateCoder.finestAtRest
+        frame.canBeFiner = partialUpdates.canRefine(quality, timestamp: timestamp)
         frame.becomesFinest = true
         driftCheck.note(frame)
         return frame
