@@ -17,8 +17,7 @@ enum Gzip {
             return [UInt8](unsafeUninitializedCapacity: bound) { output, count in
                 (stream.next_in, stream.avail_in) = (input.baseAddress, uInt(input.count))
                 (stream.next_out, stream.avail_out) = (output.baseAddress, uInt(bound))
-                // The output has room for everything, so that one call does it.
-                deflate(&stream, Z_FINISH)
+                precondition(deflate(&stream, Z_FINISH) == Z_STREAM_END, "zlib needs more room than it says")
                 count = bound - Int(stream.avail_out)
             }
         }
