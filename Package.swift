@@ -12,6 +12,14 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// Tests that wait for sockets and programs: optimized as a whole they would run no faster, and compile for minutes on one
+/// core.
+let settingsOfWaitingTests =
+    settings + [
+        .unsafeFlags(
+            ["-Onone", "-no-whole-module-optimization", "-enable-batch-mode"], .when(configuration: .release))
+    ]
+
 /// A module has its folder's name, and the library's before it: no other package has one of that name.
 func moduleName(_ folder: String) -> String { "RTCShare\(folder)" }
 
@@ -51,11 +59,12 @@ func example(_ name: String, _ modules: [String] = []) -> Target {
 }
 
 func tests(
-    _ name: String, _ modules: [String], _ others: [Target.Dependency] = ["TestSupport"], exclude: [String] = []
+    _ name: String, _ modules: [String], _ others: [Target.Dependency] = ["TestSupport"], exclude: [String] = [],
+    swiftSettings: [SwiftSetting] = settings
 ) -> Target {
     .testTarget(
         name: name, dependencies: needs(modules, others), path: "Tests/\(name)", exclude: exclude,
-        swiftSettings: settings)
+        swiftSettings: swiftSettings)
 }
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -276,13 +285,13 @@ let package = Package(
                 "ICE", "Locks", "Media", "NetworkSimulation", "PeerConnection", "RTP", "SDP", "STUN", "Transport",
                 "WireFormat",
             ],
-            ["TestSupport", logging, nioCore, nioEmbedded, nioPosix]),
+            ["TestSupport", logging, nioCore, nioEmbedded, nioPosix], swiftSettings: settingsOfWaitingTests),
         tests(
             "StreamsTests",
             [
                 "AudioCoding", "Capture", "Locks", "Media", "PeerConnection", "RTP", "SDP", "Streams", "Transport",
                 "VideoCoding", "WireFormat",
-            ], ["TestSupport", logging, nioCore, nioPosix]),
+            ], ["TestSupport", logging, nioCore, nioPosix], swiftSettings: settingsOfWaitingTests),
         tests(
             "PlaybackTests", ["CSDL", "Capture", "Locks", "Media", "Playback"]),
         tests("RTPTests", ["RTP", "WireFormat"]),
@@ -292,7 +301,8 @@ let package = Package(
             [
                 "Capture", "ContentShare", "Locks", "Media", "PeerConnection", "SDP", "Signaling", "Streams",
                 "Transport", "WireFormat",
-            ], ["TestSupport", logging, nioCore, nioHTTP, nioPosix, nioWebSocket]),
+            ], ["TestSupport", logging, nioCore, nioHTTP, nioPosix, nioWebSocket], swiftSettings: settingsOfWaitingTests
+        ),
         tests(
             "RecordingTests",
             ["AudioCoding", "Locks", "Media", "RTP", "Recording", "Streams", "Transport", "VideoCoding", "WireFormat"]),
@@ -307,13 +317,14 @@ let package = Package(
             [
                 "Capture", "CaptureBroadcast", "ContentShare", "Cryptography", "Locks", "Media", "PeerConnection",
                 "SDP", "Signaling", "Streams", "Transport", "VideoCoding", "WireFormat",
-            ], ["RTCShare", "TestSupport", "rtcshare", argumentParser]),
+            ], ["RTCShare", "TestSupport", "rtcshare", argumentParser], swiftSettings: settingsOfWaitingTests),
         tests(
             "InteropTests",
             [
                 "Capture", "CaptureBroadcast", "ContentShare", "Cryptography", "Locks", "Media", "PeerConnection",
                 "SDP", "Signaling", "Streams", "Transport", "VideoCoding", "WireFormat",
-            ], ["RTCShare", "TestSupport", "VideoNode", "rtcshare", argumentParser], exclude: ["Peers"]),
+            ], ["RTCShare", "TestSupport", "VideoNode", "rtcshare", argumentParser], exclude: ["Peers"],
+            swiftSettings: settingsOfWaitingTests),
     ],
     swiftLanguageModes: [.v6]
 )
