@@ -66,8 +66,7 @@ int processor_pin(unsigned first, unsigned count);
 
 /// The progress of a TCP connection.
 struct stream_progress {
-    /// The bytes that were sent so far, without retransmissions, and those of them that the peer has acknowledged.
-    uint64_t sent;
+    /// The bytes that the peer has acknowledged so far.
     uint64_t acknowledged;
     /// The written bytes that have not been sent yet.
     uint32_t unsent;
@@ -78,6 +77,3 @@ struct stream_progress {
 
 /// Reads the progress of a TCP connection. Returns 0 on success.
 int stream_read_progress(int descriptor, struct stream_progress *progress);
-
-/// Returns the number of bytes written to a TCP connection that have not been sent yet.
-int stream_unsent(int descriptor);

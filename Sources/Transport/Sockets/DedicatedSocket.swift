@@ -125,25 +125,22 @@ final class DedicatedSocket {
     /// Whether media must wait because the connection has accepted all that it can send soon.
     var isFull: Bool {
         guard endpoint.transport.isStream else { return false }
-        guard case .open(let channel) = state, channel.isWritable else { return true }
-        // The limit of the socket itself is for new segments only: bytes are added to the last one up to 64 KiB.
-        return Int(withDescriptor(of: channel, stream_unsent) ?? 0) >= Self.unsentLimit
+        return if case .open(let channel) = state { !channel.isWritable } else { true }
     }
 
     /// Returns the progress of the connection; nil if there is none.
     func progress() -> StreamProgress? {
         guard case .open(let channel) = state else { return nil }
         var progress = stream_progress()
-        guard withDescriptor(of: channel, { stream_read_progress($0, &progress) }) == 0 else { return nil }
+        let result = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
+            of: NIOBSDSocket.Handle.self
+        ) { stream_read_progress($0, &progress) }
+        guard result == 0 else { return nil }
         let waiting = (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
         return StreamProgress(
-            sent: progress.sent, acknowledged: progress.acknowledged, unsent: Int(progress.unsent) + waiting,
+            acknowledged: progress.acknowledged, unsent: Int(progress.unsent) + waiting,
             roundTripTime: .microseconds(Int64(progress.round_trip)),
             minimumRoundTripTime: .microseconds(Int64(progress.minimum_round_trip)))
-    }
-
-    private func withDescriptor(of channel: any Channel, _ call: (CInt) -> CInt) -> CInt? {
-        try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self, call)
     }
 
     /// Keeps a connection of a peer, which has shown that it knows the ICE password.

@@ -10,8 +10,6 @@ import Testing
             start: .kilobitsPerSecond(1000), minimum: .kilobitsPerSecond(30), maximum: .kilobitsPerSecond(10_000))
         var capacity: DataRate
         var roundTripTime = Duration.milliseconds(40)
-        /// Whether bytes that the path doesn't carry wait on the path, which makes round trips longer, and not in TCP.
-        var hasDeepQueue = false
         private var now = Instant(nanoseconds: 0)
         private var acknowledged = 0.0
         private var waiting = 0.0
@@ -33,8 +31,7 @@ import Testing
                     waiting -= carried
                     acknowledged += carried
                 }
-                if hasDeepQueue { roundTripTime = .milliseconds(40) + queue }
-                report(unsent: hasDeepQueue ? 0 : Int(waiting))
+                report(unsent: Int(waiting))
             }
         }
 
@@ -54,8 +51,7 @@ import Testing
         private mutating func report(unsent: Int) {
             bandwidth.receive(
                 StreamProgress(
-                    sent: UInt64(acknowledged + (hasDeepQueue ? waiting : 0)), acknowledged: UInt64(acknowledged),
-                    unsent: unsent, roundTripTime: roundTripTime,
+                    acknowledged: UInt64(acknowledged), unsent: unsent, roundTripTime: roundTripTime,
                     minimumRoundTripTime: .milliseconds(40)), now: now)
         }
 
@@ -125,32 +121,6 @@ import Testing
             targets.append(connection.target)
         }
         #expect((1750...1850).contains(targets[0]) && (1450...1550).contains(targets[1]), "\(targets)")
-    }
-
-    @Test("A queue on the path in which TCP lets bytes wait stays short", arguments: [500, 2000, 6000])
-    func deepQueue(kilobitsPerSecond: Int) {
-        var connection = Connection(kilobitsPerSecond: kilobitsPerSecond)
-        connection.hasDeepQueue = true
-        connection.run(for: .seconds(10), using: 1)
-        var longest = Duration.zero
-        for _ in 0..<200 {
-            connection.run(for: .milliseconds(100), using: 1)
-            longest = max(longest, connection.queue)
-            #expect(connection.target >= 0.6 * Double(kilobitsPerSecond), "\(connection.target)")
-        }
-        #expect(longest < .milliseconds(150), "\(longest)")
-    }
-
-    @Test("A queue of others on the path lowers the target once")
-    func foreignQueue() {
-        var connection = Connection(kilobitsPerSecond: 8000)
-        connection.run(for: .seconds(5), using: 1)
-        let before = connection.target
-        connection.roundTripTime = .milliseconds(200)
-        connection.run(for: .seconds(1), using: 0.9)
-        #expect(connection.target < before * 0.9, "\(connection.target) after \(before)")
-        connection.run(for: .seconds(5), using: 0.9)
-        #expect(connection.target > before * 0.9, "\(connection.target) after \(before)")
     }
 
     @Test("The target stays within its bounds")
