@@ -56,7 +56,10 @@ package actor PortMapper {
     private var renewal: Task<Void, Never>?
     /// The mappings by UPnP, also those whose renewal failed.
     private var mappings: [ForwardedPort: (outside: UInt16, expiry: Instant)] = [:]
+    /// The mappings that the router is about to make.
+    private var pending: [ForwardedPort: Mapping] = [:]
 
+    private typealias Mapping = Task<Result<TransportAddress?, UPnPRouter.Failure>, Never>
     private typealias Waiter = CheckedContinuation<Result<TransportAddress, GatewayClient.Failure>, Never>
 
     /// The port of PCP and NAT-PMP servers.
@@ -66,7 +69,7 @@ package actor PortMapper {
     /// The interval of further attempts after a failed renewal.
     private static let retryInterval = Duration.seconds(60)
     /// The maximum time in which mappings are removed.
-    private static let closingTime = TimeAmount.seconds(2)
+    private static let closingTime = Duration.seconds(2)
     /// The maximum times of a search for UPnP, which anybody on the network can prolong, and of a mapping by UPnP.
     private static let (searchTime, mappingTime) = (Duration.seconds(4), Duration.seconds(6))
 
@@ -102,13 +105,26 @@ package actor PortMapper {
         following?.cancel()
         renewal?.cancel()
         async let release: Void = releaseClient()
-        if !mappings.isEmpty, let router = await search?.value {
-            await withTaskGroup(of: Void.self) { group in
-                for (port, mapping) in mappings { group.addTask { await router.unmap(port, outside: mapping.outside) } }
-            }
-        }
+        await unmapAll()
         await release
         stopClient()
+    }
+
+    /// Removes the mappings by UPnP, also those that the router is still about to make.
+    private func unmapAll() async {
+        guard !mappings.isEmpty || !pending.isEmpty, let router = await search?.value else { return }
+        let (mappings, pending) = (mappings, pending)
+        _ = await value(within: Self.closingTime) {
+            await withTaskGroup(of: Void.self) { group in
+                for (port, mapping) in mappings { group.addTask { await router.unmap(port, outside: mapping.outside) } }
+                for (port, mapping) in pending {
+                    group.addTask {
+                        guard case .success(let outside?) = await mapping.value else { return }
+                        await router.unmap(port, outside: outside.port)
+                    }
+                }
+            }
+        }
     }
 
     // MARK: Requests
@@ -170,15 +186,20 @@ package actor PortMapper {
         let silence = Outcome.failure(.noAnswer(router: route.gateway, upnpProblem: UPnPRouter.problem))
         guard !isClosed, let router = await search?.value, !isClosed, self.route == route else { return silence }
         let former = mappings[port]?.outside
-        let mapping = Task { () -> Result<TransportAddress?, UPnPRouter.Failure> in
+        let mapping: Mapping = Task { () -> Result<TransportAddress?, UPnPRouter.Failure> in
             do throws(UPnPRouter.Failure) { return .success(try await router.map(port, former: former)) } catch {
                 return .failure(error)
             }
         }
-        guard let result = await value(within: Self.mappingTime, { await mapping.value }), !isClosed else {
-            // Nobody would remove what is mapped later.
+        pending[port] = mapping
+        let result = await value(within: Self.mappingTime) { await mapping.value }
+        if result != nil, pending[port] == mapping { pending[port] = nil }
+        guard let result, !isClosed, self.route == route else {
+            // Nobody would remove what is mapped later, unless a further attempt has mapped the same.
             Task {
-                guard case .success(let outside?) = await mapping.value else { return }
+                let outcome = await mapping.value
+                if pending[port] == mapping { pending[port] = nil }
+                guard case .success(let outside?) = outcome, mappings[port]?.outside != outside.port else { return }
                 await router.unmap(port, outside: outside.port)
             }
             return silence
@@ -271,11 +292,16 @@ package actor PortMapper {
         guard let current else { return false }
         let isOther = current != route
         if isOther {
+            // The same router refuses the ports to another address of this machine while the former one has them.
+            if current.gateway == route?.gateway {
+                await unmapAll()
+                guard !isClosed, !Task.isCancelled else { return true }
+            }
             stopClient()
             starting?.cancel()
             renewal?.cancel()
             (route, starting, search, renewal) = (nil, nil, nil, nil)
-            (mappings, methods) = ([:], [])
+            (mappings, methods, pending) = ([:], [], [:])
         }
         isSilent = false
         for (port, outcome) in ports where isOther || !outcome.isAnswered {
@@ -349,7 +375,7 @@ package actor PortMapper {
             closing = continuation
             client?.release(now: MonotonicClock.now)
             drain()
-            eventLoop.assumeIsolated().scheduleTask(in: Self.closingTime) {
+            eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(Self.closingTime)) {
                 self.assumeIsolated {
                     $0.closing?.resume()
                     $0.closing = nil

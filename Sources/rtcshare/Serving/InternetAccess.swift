@@ -18,6 +18,8 @@ internal import RTCShareWireFormat
     private var knownAddress: TransportAddress?
     /// The last reason that was reported. Both ports usually have the same.
     private var knownLoss: Explanation?
+    /// The outside address that viewers know.
+    private var announcedAddress: TransportAddress?
 
     /// The limit of the time in which the router closes the ports.
     private static let closingTime = Duration.seconds(3)
@@ -36,7 +38,7 @@ internal import RTCShareWireFormat
     /// Opens the port of the page.
     func openPage(_ number: UInt16) async {
         page = await open(ForwardedPort(.tcp, number))
-        knownAddress = pageAddress
+        (knownAddress, announcedAddress) = (pageAddress, pageAddress)
     }
 
     /// Closes the ports.
@@ -115,10 +117,11 @@ internal import RTCShareWireFormat
             ? "Viewers on the internet receive video over TCP: " : "Viewers on the internet may receive no video: "
     }
 
-    /// Reports later changes of the ports. `addressChanged` is called when the page has another outside address, or none
-    /// any more.
+    /// Reports later changes of the ports. `addressChanged` is called when the page has an outside address again, with
+    /// whether it is another one, and when it has none any more.
     func follow(
-        acceptsTCP: Bool, addressChanged: @escaping @SharingActor (TransportAddress?) async -> Void
+        acceptsTCP: Bool,
+        addressChanged: @escaping @SharingActor (_ address: TransportAddress?, _ isOther: Bool) async -> Void
     ) async {
         for await change in mapper.changes {
             await announce(change.port, change.outcome)
@@ -138,7 +141,9 @@ internal import RTCShareWireFormat
             }
             guard pageAddress != knownAddress else { continue }
             knownAddress = pageAddress
-            await addressChanged(pageAddress)
+            let isOther = pageAddress != nil && pageAddress != announcedAddress
+            announcedAddress = pageAddress ?? announcedAddress
+            await addressChanged(pageAddress, isOther)
         }
     }
 

@@ -143,9 +143,9 @@ struct ServeCommand: AsyncParsableCommand {
         Terminal.shared.say(await internet.report(acceptsTCP: configuration.connection.acceptsTCP))
         // It ends when the ports are closed.
         Task {
-            await internet.follow(acceptsTCP: configuration.connection.acceptsTCP) { outside in
+            await internet.follow(acceptsTCP: configuration.connection.acceptsTCP) { outside, isOther in
                 share.outsideAddress = outside
-                guard let outside else { return }
+                guard let outside, isOther else { return }
                 Terminal.shared.say("The internet link has a new address.")
                 if StandardStreams.areKept {
                     Terminal.shared.say("To print it, run: \(share.command("link"))")
