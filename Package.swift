@@ -12,13 +12,8 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-/// Tests that wait for sockets and programs: optimized as a whole they would run no faster, and compile for minutes on one
-/// core.
-let settingsOfWaitingTests =
-    settings + [
-        .unsafeFlags(
-            ["-Onone", "-no-whole-module-optimization", "-enable-batch-mode"], .when(configuration: .release))
-    ]
+/// Tests that wait for sockets and programs: optimized they would run no faster, and compile for minutes.
+let settingsOfWaitingTests = settings + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
 
 /// A module has its folder's name, and the library's before it: no other package has one of that name.
 func moduleName(_ folder: String) -> String { "RTCShare\(folder)" }
