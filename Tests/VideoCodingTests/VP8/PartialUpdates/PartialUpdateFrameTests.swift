@@ -117,7 +117,7 @@ struct PartialUpdateFrameTests {
         let size = PixelSize(width: 640, height: 360)
         var text = TextPicture(size: size, seed: 7)
         let film = (0..<40).map { index in
-            if index < 20 { text.draw(index.isMultiple(of: 2) ? .max : 0, x: 100, y: 100) }
+            if index < 20 { text.draw(.max, x: 100 + index * 8, y: 100) }
             return text.i420
         }
         // Twenty frames of ten a second, and then the last of them.
