@@ -126,7 +126,7 @@ struct H264PayloadTests {
     }
 
     @Test(
-        "A payload with a start code in it is no frame, since its units would be others",
+        "A payload that contains a start code is rejected: its units would differ from those that were sent",
         arguments: [["67 42 000001"], ["41 9a", "65 88 000001 c1"], ["7c 85 00", "7c 45 0001"], ["41 000001 0000"]])
     func startCodeInside(pieces: [String]) {
         #expect(throws: RTPError.self) { try H264PayloadFormat.h264.join(pieces.map(hex)) }

@@ -147,7 +147,7 @@ package final class H264PayloadFormat: VideoPayloadFormat {
             frame += piece[2...]
         }
         guard fragmented == nil else { throw .truncated(.nalUnitPayload, offset: 0) }
-        // A payload that has a start code itself would be other units than those that were sent.
+        // With a start code in a payload, the units would differ from those that were sent.
         try AnnexB.forEachUnit(of: frame.span.bytes) { _ in true }
         return frame
     }
