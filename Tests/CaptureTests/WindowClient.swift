@@ -142,6 +142,29 @@ final class WindowClient {
         try synchronize()
     }
 
+    /// Gives each window pixels of its own, like a compositor, which it announces (EWMH).
+    func compositeWindows() throws {
+        free(xcb_composite_query_version_reply(connection, xcb_composite_query_version(connection, 0, 4), nil))
+        xcb_composite_redirect_subwindows(connection, root, UInt8(XCB_COMPOSITE_REDIRECT_AUTOMATIC.rawValue))
+        let owner = try window(1, 1, isMapped: false)
+        xcb_set_selection_owner(connection, owner, try atom("_NET_WM_CM_S0"), 0)
+        try synchronize()
+    }
+
+    /// Whether the server keeps a window's pixels apart from the screen's.
+    func hasOwnPixels(_ window: UInt32) -> Bool {
+        let pixmap = xcb_generate_id(connection)
+        guard
+            let refusal = xcb_request_check(
+                connection, xcb_composite_name_window_pixmap_checked(connection, window, pixmap))
+        else {
+            xcb_free_pixmap(connection, pixmap)
+            return true
+        }
+        free(refusal)
+        return false
+    }
+
     /// Has the screen's first output tell a monitor's block of EDID.
     func setMonitor(_ identification: [UInt8]) throws {
         let cookie = xcb_randr_get_screen_resources_current(connection, root)

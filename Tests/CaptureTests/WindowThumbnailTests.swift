@@ -33,7 +33,7 @@ struct WindowThumbnailTests {
 
     @Test("Of many windows, only a few screens' worth is in memory at a time, and each has a thumbnail")
     func memory() {
-        var queue = PixelQueue<Int>(capacity: WindowThumbnails.mostPixels)
+        var queue = PixelQueue<Int>(capacity: ImageReader.mostPixels)
         var taken: [Int] = []
         for window in 0..<100 {
             while let next = queue.removeFirst(beforeAdding: 1920 * 1080) { taken.append(next) }

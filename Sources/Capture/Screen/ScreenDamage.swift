@@ -22,22 +22,14 @@ final class ScreenDamage {
     /// Watches a window and its children. Nil if the server has no DAMAGE, or no XFixes for its regions, or `signal`
     /// was raised.
     init?(connection: XConnection, watched: xcb_window_t, signal: StopSignal?) throws(CaptureError) {
-        guard let extent = cxcb_damage_extension(connection.handle), extent.pointee.present != 0,
-            try connection.queryXFixes(signal: signal)
-        else { return nil }
-        let version = xcb_damage_query_version(connection.handle, 1, 1)
-        guard
-            try connection.reply(
-                "DamageQueryVersion", version.sequence, as: xcb_damage_query_version_reply_t.self, signal: signal)
-                != nil
-        else { return nil }
+        guard let event = try connection.queryDamage(signal: signal) else { return nil }
         damage = xcb_generate_id(connection.handle)
         region = xcb_generate_id(connection.handle)
         xcb_damage_create(
             connection.handle, damage, watched, UInt8(XCB_DAMAGE_REPORT_LEVEL_NON_EMPTY.rawValue))
         xcb_xfixes_create_region(connection.handle, region, 0, nil)
         self.connection = connection
-        event = extent.pointee.first_event &+ UInt8(XCB_DAMAGE_NOTIFY)
+        self.event = event
     }
 
     deinit {

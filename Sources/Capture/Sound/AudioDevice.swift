@@ -25,14 +25,48 @@ extension PulseSource {
         let session = try PulseSession(server: server, signal: nil)
         _ = try session.connect()
         // Without a signal there is always an answer.
-        guard let devices = try session.devices() else { return [] }
-        return devices.sources.filter { !$0.isMonitor }.map {
-            AudioDevice(
-                name: $0.name, description: $0.description, kind: .source, isDefault: $0.name == devices.defaultSource)
+        return try session.devices()?.listed ?? []
+    }
+
+    /// Returns the devices of `server`, and again whenever one is added or removed or the default changes, until the
+    /// stream is canceled or the server has ended.
+    package static func deviceUpdates(server: String?) throws(CaptureError) -> AsyncStream<[AudioDevice]> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: [AudioDevice].self, bufferingPolicy: .bufferingNewest(1))
+        let thread = CaptureThread()
+        try thread.start { signal in
+            try? follow(server, until: signal) { continuation.yield($0) }
+            continuation.finish()
         }
-            + devices.sinks.map {
+        // The consumer holds a lock of its task now, which the thread may need to end. So the thread is only canceled.
+        continuation.onTermination = { _ in thread.cancel() }
+        return stream
+    }
+
+    private static func follow(
+        _ server: String?, until signal: StopSignal, tell: ([AudioDevice]) -> Void
+    ) throws(CaptureError) {
+        let session = try PulseSession(server: server, signal: signal)
+        guard try session.connect(), try session.watchDevices() else { return }
+        while true {
+            let changes = session.deviceChanges
+            guard let devices = try session.devices() else { return }
+            tell(devices.listed)
+            guard try session.rest(atMost: nil, until: { session.deviceChanges != changes }) else { return }
+        }
+    }
+}
+
+extension PulseDevices {
+    /// The devices whose audio can be shared.
+    fileprivate var listed: [AudioDevice] {
+        sources.filter { !$0.isMonitor }.map {
+            AudioDevice(
+                name: $0.name, description: $0.description, kind: .source, isDefault: $0.name == defaultSource)
+        }
+            + sinks.map {
                 AudioDevice(
-                    name: $0.name, description: $0.description, kind: .sink, isDefault: $0.name == devices.defaultSink)
+                    name: $0.name, description: $0.description, kind: .sink, isDefault: $0.name == defaultSink)
             }
     }
 }

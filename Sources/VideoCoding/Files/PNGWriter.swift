@@ -13,11 +13,7 @@ package enum PNGWriter {
         } catch {
             throw .unsuitablePicture(path: path, reason: "\(error)")
         }
-        var image = png_image()
-        image.version = png_uint_32(PNG_IMAGE_VERSION)
-        image.width = png_uint_32(picture.size.width)
-        image.height = png_uint_32(picture.size.height)
-        image.format = png_uint_32(PNG_FORMAT_FLAG_COLOR)
+        var image = header(of: picture)
         defer { png_image_free(&image) }
         guard let file = fopen(path, "wbe") else {
             throw .cannotOpen(path: path, reason: systemMessage(errno, path: path))
@@ -30,11 +26,41 @@ package enum PNGWriter {
             // A device, such as /dev/full, is not removed.
             var status = stat()
             if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG { unlink(path) }
-            let reason = withUnsafeBytes(of: image.message) { message in
-                String(decoding: message.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            throw .cannotWrite(path: path, reason: number == 0 ? reason : systemMessage(number))
+            throw .cannotWrite(path: path, reason: number == 0 ? message(of: image) : systemMessage(number))
         }
+    }
+
+    /// Returns the file's bytes, compressed for speed rather than for size.
+    package static func bytes(_ picture: any PixelPlanes) throws(VideoCodingError) -> [UInt8] {
+        let pixels = try rgb(picture)
+        var image = header(of: picture)
+        image.flags = png_uint_32(PNG_IMAGE_FLAG_FAST)
+        defer { png_image_free(&image) }
+        // More than zlib needs for pixels that it can't compress, and libpng for the parts of the file.
+        let capacity = pixels.count + pixels.count / 64 + picture.size.height + 4096
+        var isWritten = false
+        let bytes = [UInt8](unsafeUninitializedCapacity: capacity) { bytes, count in
+            var length = png_alloc_size_t(capacity)
+            isWritten = png_image_write_to_memory(&image, bytes.baseAddress, &length, 0, pixels, 0, nil) != 0
+            count = isWritten ? Int(length) : 0
+        }
+        guard isWritten else {
+            throw .codecFailed(library: "libpng", operation: "writing an image", reason: message(of: image))
+        }
+        return bytes
+    }
+
+    private static func header(of picture: any PixelPlanes) -> png_image {
+        var image = png_image()
+        image.version = png_uint_32(PNG_IMAGE_VERSION)
+        image.width = png_uint_32(clamping: picture.size.width)
+        image.height = png_uint_32(clamping: picture.size.height)
+        image.format = png_uint_32(PNG_FORMAT_FLAG_COLOR)
+        return image
+    }
+
+    private static func message(of image: png_image) -> String {
+        withUnsafeBytes(of: image.message) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }
 
     /// Returns rows of red, green and blue without padding.

@@ -43,7 +43,7 @@ public final class SnapshotSink: VideoSink {
 
 extension VideoFrame {
     /// The output size after rotation.
-    fileprivate var uprightSize: PixelSize {
+    var uprightSize: PixelSize {
         rotation.swapsSides ? PixelSize(width: outputSize.height, height: outputSize.width) : outputSize
     }
 }

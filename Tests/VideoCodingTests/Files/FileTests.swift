@@ -1,4 +1,5 @@
 import Foundation
+import RTCShareLocks
 import RTCShareMedia
 import TestSupport
 import Testing
@@ -88,6 +89,46 @@ struct FileTests {
         #expect(Array(bytes[16..<26]) == [0, 0, 1, 0x42, 0, 0, 0, 0xB6, 8, 2])
         let pixel = try PNGWriterTestReader.firstPixel(path)
         #expect(pixel[0] >= 253 && pixel[1] <= 2 && pixel[2] <= 2, "\(pixel)")
+    }
+
+    @Test(
+        "A PNG in memory has the pixels of the frame, also of noise and of the smallest frame", arguments: [1, 2, 321])
+    func pngInMemory(side: Int) throws {
+        var numbers = SeededNumbers(7)
+        let picture = PixelBuffer(size: PixelSize(width: side, height: side), format: .bgra) { planes, _ in
+            for index in planes[0].indices { planes[0][index] = UInt8.random(in: .min ... .max, using: &numbers) }
+        }
+        let pixels = try PNGWriterTestReader.pixels(try PNGWriter.bytes(picture))
+        #expect(pixels.count == side * side * 3)
+        picture.withPlanes { planes in
+            for row in 0..<side {
+                for column in 0..<side {
+                    let place = row * planes.strides[0] + column * 4
+                    let expected = [2, 1, 0].map { planes.planes[0][place + $0] }
+                    let start = (row * side + column) * 3
+                    guard Array(pixels[start..<start + 3]) != expected else { continue }
+                    Issue.record("\(column), \(row)")
+                }
+            }
+        }
+    }
+
+    @Test("A source's images are small and upright, and come five times a second")
+    func frameImages() {
+        let images = Locked<[any VideoFrameBuffer]>([])
+        let sink = FrameImages(fitting: PixelSize(width: 64, height: 64)) { image in
+            images.withLock { $0.append(image) }
+        }
+        let picture = TextPicture(size: PixelSize(width: 320, height: 160)).i420
+        for number in 0..<30 {
+            sink.receive(
+                VideoFrame(buffer: picture, timestamp: .milliseconds(number * 33), rotation: .quarter))
+        }
+        #expect(images.withLock { $0.count } == 5)
+        #expect(images.withLock { $0.first?.size } == PixelSize(width: 32, height: 64))
+        // Another start has another clock.
+        sink.receive(VideoFrame(buffer: picture, timestamp: .zero))
+        #expect(images.withLock { $0.last?.size } == PixelSize(width: 64, height: 32))
     }
 
     @Test("The error for a file that cannot be written gives its path and the reason")

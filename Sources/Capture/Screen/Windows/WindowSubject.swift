@@ -12,6 +12,8 @@ final class WindowSubject: ScreenSubject {
 
     private let connection: XConnection
     private let atoms: WindowAtoms
+    /// The window's events that the connection's owner watches afterwards.
+    private let laterEvents: UInt32
     private let title: String
     private var pixmap: xcb_pixmap_t?
     private var pixmapSize = PixelSize(width: 0, height: 0)
@@ -24,6 +26,9 @@ final class WindowSubject: ScreenSubject {
     private var isIconified: Bool?
     private var isClosed = false
 
+    /// The events of its window that it watches.
+    static let events = XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue | XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue
+
     /// A window's size with its border.
     private struct Outline: Equatable {
         let width: UInt16
@@ -32,14 +37,16 @@ final class WindowSubject: ScreenSubject {
     }
 
     /// Makes the server keep the window's pixels from now on, and watches its events. `window` comes from
-    /// ``WindowList/window(_:)``.
-    init(_ window: DisplayWindow, on connection: XConnection, atoms: WindowAtoms) throws(CaptureError) {
+    /// ``WindowList/window(_:)``. Afterwards the connection watches `laterEvents` of it.
+    init(
+        _ window: DisplayWindow, on connection: XConnection, atoms: WindowAtoms, laterEvents: UInt32 = 0
+    ) throws(CaptureError) {
         self.connection = connection
         self.atoms = atoms
+        self.laterEvents = laterEvents
         watched = window.id
         title = window.title
-        watch(
-            watched, for: XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue | XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue)
+        watch(watched, for: Self.events)
         let redirect = xcb_composite_redirect_window_checked(
             connection.handle, watched, UInt8(XCB_COMPOSITE_REDIRECT_AUTOMATIC.rawValue))
         guard try connection.check(redirect) else {
@@ -51,7 +58,7 @@ final class WindowSubject: ScreenSubject {
         // If the window is gone, all this is gone too, and nobody reads the rejection.
         forgetPixmap()
         forgetFrames()
-        watch(watched, for: 0)
+        watch(watched, for: laterEvents)
         xcb_composite_unredirect_window(
             connection.handle, watched, UInt8(XCB_COMPOSITE_REDIRECT_AUTOMATIC.rawValue))
         xcb_flush(connection.handle)

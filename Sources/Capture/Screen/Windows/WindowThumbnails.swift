@@ -1,6 +1,4 @@
 public import FoundationEssentials
-import RTCShareCXCB
-import RTCShareCYUV
 public import RTCShareMedia
 
 extension WindowSource {
@@ -14,22 +12,20 @@ extension WindowSource {
     ) throws(CaptureError) -> [UInt32: PixelBuffer] {
         let connection = try XConnection(display: display)
         guard try connection.queryComposite() else { return [:] }
-        var thumbnails = try WindowThumbnails(connection: connection, bound: size)
-        return try thumbnails.pictures(of: windows)
+        var images = ImageReader(connection: connection, bound: size)
+        var found: [UInt32: PixelBuffer] = [:]
+        _ = try WindowThumbnails(connection: connection).read(windows, with: &images, signal: nil) { found[$0] = $1 }
+        return found
     }
 }
 
 /// Captures an image of each of many windows.
 struct WindowThumbnails {
-    let connection: XConnection
-    let bound: PixelSize
-    /// The maximum number of pixels that the X server keeps for this at a time, four bytes each: windows of a few
-    /// screens.
-    static let mostPixels = 32 << 20
+    private let connection: XConnection
     private let atoms: WindowAtoms
-    private var reader: ScreenReader
-    /// The memory into which windows are read, one after the other.
-    private var segment: SharedSegment?
+    private let laterEvents: UInt32
+    /// Whether windows have pixels of their own, so that reading one changes nothing.
+    let isComposited: Bool
 
     /// A window whose pixels the server keeps.
     private struct Redirected {
@@ -38,78 +34,86 @@ struct WindowThumbnails {
         let settled: Duration
     }
 
-    init(connection: XConnection, bound: PixelSize) throws(CaptureError) {
+    /// - Parameter laterEvents: The events of a window that the connection watches after it was read.
+    init(connection: XConnection, laterEvents: UInt32 = 0) throws(CaptureError) {
         self.connection = connection
-        self.bound = bound
+        self.laterEvents = laterEvents
         atoms = try WindowAtoms(on: connection)
-        reader = ScreenReader(connection: connection)
+        isComposited = try connection.hasCompositor()
     }
 
-    /// Returns the images. While one window is read, the programs of the next ones draw. A single window that is too
-    /// large is skipped.
-    mutating func pictures(of windows: [DisplayWindow]) throws(CaptureError) -> [UInt32: PixelBuffer] {
-        var pictures: [UInt32: PixelBuffer] = [:]
-        var waiting = PixelQueue<Redirected>(capacity: Self.mostPixels)
-        let signal = try StopSignal()
-        for window in windows where !window.isMinimized && window.size.area <= Self.mostPixels {
-            while let next = waiting.removeFirst(beforeAdding: window.size.area) {
-                pictures[next.subject.watched] = try picture(of: next, signal)
-            }
-            guard let subject = try subject(of: window) else { continue }
-            let settled = monotonicNow() + subject.settlingTime
-            waiting.append(Redirected(subject: subject, settled: settled), area: window.size.area)
+    /// Reads the windows, and passes the image of each to `take` with the window's number. Windows without pixels have
+    /// no image, nor has a window that is too large. Returns false if `signal` was raised.
+    ///
+    /// Without a compositor the server keeps the pixels of some windows for this, ``ImageReader/mostPixels`` at a time,
+    /// four bytes each. While one window is read, the programs of the next ones draw.
+    func read(
+        _ windows: [DisplayWindow], with images: inout ImageReader, signal: StopSignal?,
+        take: (UInt32, PixelBuffer) -> Void
+    ) throws(CaptureError) -> Bool {
+        var waiting = PixelQueue<Redirected>(capacity: ImageReader.mostPixels)
+        let waitingSignal = if let signal { signal } else { try StopSignal() }
+        func finish(_ next: Redirected) throws(CaptureError) {
+            _ = waitingSignal.wait(until: next.settled)
+            guard let image = try image(of: next.subject, with: &images, signal: signal) else { return }
+            take(next.subject.watched, image)
         }
-        while let next = waiting.removeFirst() { pictures[next.subject.watched] = try picture(of: next, signal) }
-        return pictures
+        for window in windows where !window.isMinimized && window.size.area <= ImageReader.mostPixels {
+            if isComposited {
+                if let image = try image(of: window, with: &images, signal: signal) { take(window.id, image) }
+            } else {
+                while let next = waiting.removeFirst(beforeAdding: window.size.area) { try finish(next) }
+                guard signal?.isRaised != true else { return false }
+                guard let subject = try subject(of: window) else { continue }
+                let settled = monotonicNow() + subject.settlingTime
+                waiting.append(Redirected(subject: subject, settled: settled), area: window.size.area)
+            }
+            guard signal?.isRaised != true else { return false }
+        }
+        while let next = waiting.removeFirst() { try finish(next) }
+        return signal?.isRaised != true
     }
 
     /// Returns the subject; nil if the window was closed in between.
     private func subject(of window: DisplayWindow) throws(CaptureError) -> WindowSubject? {
-        do throws(CaptureError) {
-            return try WindowSubject(window, on: connection, atoms: atoms)
-        } catch {
-            guard error.isOfWindow else { throw error }
-            return nil
+        try ifOfWindow { () throws(CaptureError) in
+            try WindowSubject(window, on: connection, atoms: atoms, laterEvents: laterEvents)
         }
     }
 
-    /// Returns the image; nil if the window was closed or changed in between.
-    private mutating func picture(
-        of window: Redirected, _ signal: StopSignal
+    /// Returns the image; nil if the window was closed or changed in between, or `signal` was raised.
+    private func image(
+        of subject: WindowSubject, with images: inout ImageReader, signal: StopSignal?
     ) throws(CaptureError) -> PixelBuffer? {
-        _ = signal.wait(until: window.settled)
+        try ifOfWindow { () throws(CaptureError) in
+            guard case .shown(let place, _) = try subject.locate(signal: signal) else { return nil }
+            return try images.images(of: [place.pixels.area], in: place.pixels, signal: signal)?[0]
+        }
+    }
+
+    /// Returns the image of a window that has pixels of its own.
+    private func image(
+        of window: DisplayWindow, with images: inout ImageReader, signal: StopSignal?
+    ) throws(CaptureError) -> PixelBuffer? {
+        try ifOfWindow { () throws(CaptureError) in
+            guard let geometry = try connection.geometry(of: window.id, signal: signal), geometry.size.isSharable
+            else { return nil }
+            let pixels = ScreenGeometry.Pixels(
+                drawable: window.id, area: PixelRectangle(x: 0, y: 0, size: geometry.size).even)
+            return try images.images(of: [pixels.area], in: pixels, signal: signal)?[0]
+        }
+    }
+
+    /// Returns nil if `body` throws because the window was closed or changed in between.
+    private func ifOfWindow<Result>(
+        _ body: () throws(CaptureError) -> Result?
+    ) throws(CaptureError) -> Result? {
         do throws(CaptureError) {
-            return try thumbnail(of: window.subject)
+            return try body()
         } catch {
             guard error.isOfWindow else { throw error }
             return nil
         }
-    }
-
-    private mutating func thumbnail(of subject: WindowSubject) throws(CaptureError) -> PixelBuffer? {
-        guard case .shown(let place, _) = try subject.locate(signal: nil) else { return nil }
-        let size = place.pixels.area.size
-        // It may have become larger.
-        guard size.area <= Self.mostPixels else { return nil }
-        let picture = ScreenPicture(size: size, segment: try segment(ofPixels: size.area))
-        let whole = PixelRectangle(x: 0, y: 0, size: size)
-        guard try reader.read([whole], of: place.pixels, into: picture, signal: nil) else { return nil }
-        let fitted = size.fitted(within: bound)
-        guard fitted.area > 0 else { return nil }
-        return PixelBuffer(size: fitted, format: .bgra) { planes, strides in
-            _ = ARGBScale(
-                picture.memory.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(picture.stride),
-                Int32(size.width), Int32(size.height), planes[0].baseAddress?.assumingMemoryBound(to: UInt8.self),
-                Int32(strides[0]), Int32(fitted.width), Int32(fitted.height), kFilterBox)
-        }
-    }
-
-    /// Returns memory for so many pixels, that of the window before if it is large enough.
-    private mutating func segment(ofPixels count: Int) throws(CaptureError) -> SharedSegment? {
-        if let segment, segment.memory.count >= count * 4 { return segment }
-        segment = nil
-        segment = try SharedSegment(connection: connection, byteCount: count * 4)
-        return segment
     }
 }
 

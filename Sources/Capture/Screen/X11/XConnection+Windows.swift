@@ -168,4 +168,12 @@ extension XConnection {
         else { return false }
         return (version.value.major_version, version.value.minor_version) >= (0, 2)
     }
+
+    /// Returns whether a compositing manager runs (EWMH's `_NET_WM_CM_Sn`): windows have pixels of their own then.
+    func hasCompositor() throws(CaptureError) -> Bool {
+        let cookie = xcb_get_selection_owner(handle, try atom("_NET_WM_CM_S\(screen)"))
+        let owner = try reply(
+            "GetSelectionOwner", cookie.sequence, as: xcb_get_selection_owner_reply_t.self, signal: nil)?.value.owner
+        return owner ?? 0 != 0
+    }
 }

@@ -8,6 +8,8 @@ final class XConnection: Sendable {
     let display: String
     /// The root window of the screen that the name chose.
     let root: xcb_window_t
+    /// The number of that screen.
+    let screen: Int
     /// The connection for XCB's functions that send a request.
     // XCB locks within each of its functions, and the pointer lives as long as this object, which owns it.
     nonisolated(unsafe) let handle: OpaquePointer
@@ -41,6 +43,7 @@ final class XConnection: Sendable {
         }
         self.display = display
         self.root = screen.pointee.root
+        self.screen = Int(max(screenNumber, 0))
         self.handle = handle
     }
 
