@@ -202,4 +202,15 @@ struct WebMWriterTests {
         try writer.close()
         #expect(!FileManager.default.fileExists(atPath: path))
     }
+
+    @Test("A recording without a block leaves no file, although it has tracks")
+    func noBlock() throws {
+        let writer = try writer()
+        try writer.write([])
+        try writer.close()
+        #expect(!FileManager.default.fileExists(atPath: path))
+        try Data("mine".utf8).write(to: URL(filePath: path))
+        try writer.close()
+        #expect(FileManager.default.fileExists(atPath: path), "the second close does nothing")
+    }
 }

@@ -62,9 +62,10 @@ final class GrowingFile {
         guard Glibc.close(descriptor) == 0 else { throw .cannotWrite(path: path, reason: systemMessage(errno)) }
     }
 
-    /// Closes the file and removes it.
+    /// Closes the file and removes it. Does nothing the second time.
     func discard() {
-        if descriptor >= 0 { Glibc.close(descriptor) }
+        guard descriptor >= 0 else { return }
+        Glibc.close(descriptor)
         descriptor = -1
         unlink(path)
     }

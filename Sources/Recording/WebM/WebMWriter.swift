@@ -44,7 +44,6 @@ final class WebMWriter {
     private var cluster: WebMCluster?
     /// The time of each track's last index entry.
     private var lastCues: [Int: Int] = [:]
-    private var hasBegun = false
 
     /// The longest cluster that has only audio, in milliseconds: the time of a block in it is a signed 16-bit number.
     private static let longestCluster = 5000
@@ -67,7 +66,6 @@ final class WebMWriter {
         try apply([cues.empty])
         // A hole, up to the first cluster.
         try file.overwrite([0], at: layout.clustersOffset - 1)
-        hasBegun = true
     }
 
     /// Adds a track. Returns false if there is no space for it.
@@ -133,9 +131,9 @@ final class WebMWriter {
         try file.overwrite(EBML.fixed(milliseconds.bitPattern, byteCount: 8), at: layout.durationOffset)
     }
 
-    /// Ends the file, or removes it if nothing was written to it. Does nothing the second time.
+    /// Ends the file, or removes it if it has no block. Does nothing the second time.
     func close() throws(MediaFileError) {
-        guard hasBegun else { return file.discard() }
+        guard duration > .zero else { return file.discard() }
         if let cluster {
             try file.overwrite(EBML.longSize(file.length - cluster.sizeOffset - 8), at: cluster.sizeOffset)
             try file.overwrite(EBML.longSize(file.length - layout.segmentOffset), at: layout.segmentOffset - 8)
