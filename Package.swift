@@ -124,6 +124,8 @@ let package = Package(
         moduleInC("CProcess"),
         // The page that browsers show, embedded.
         .target(name: moduleName("CViewerPage"), path: "Sources/CViewerPage", exclude: ["page"]),
+        // The page for the presenter, embedded.
+        .target(name: moduleName("CPresenterPage"), path: "Sources/CPresenterPage", exclude: ["page"]),
         // The description of the control interface, embedded.
         .target(name: moduleName("CControlAPI"), path: "Sources/CControlAPI", exclude: ["openapi.json"]),
 
@@ -201,7 +203,7 @@ let package = Package(
         program(
             "rtcshare",
             [
-                "AudioCoding", "CControlAPI", "CProcess", "CQREncode", "Capture", "CaptureBroadcast",
+                "AudioCoding", "CControlAPI", "CPresenterPage", "CProcess", "CQREncode", "Capture", "CaptureBroadcast",
                 "CongestionControl", "ContentShare", "Cryptography", "ICE", "Locks", "Media", "PeerConnection",
                 "Playback", "RTP", "SDP", "SecureTransport", "Signaling", "Streams", "Transport", "VideoCoding",
                 "WireFormat",
@@ -294,8 +296,8 @@ let package = Package(
         tests(
             "SignalingTests",
             [
-                "Capture", "ContentShare", "Locks", "Media", "PeerConnection", "SDP", "Signaling", "Streams",
-                "Transport", "WireFormat",
+                "CPresenterPage", "Capture", "ContentShare", "Locks", "Media", "PeerConnection", "SDP", "Signaling",
+                "Streams", "Transport", "WireFormat",
             ], ["TestSupport", logging, nioCore, nioHTTP, nioPosix, nioWebSocket], swiftSettings: settingsOfWaitingTests
         ),
         tests(

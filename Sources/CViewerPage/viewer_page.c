@@ -6,6 +6,9 @@
 static const unsigned char bar_js[] = {
 #embed "page/bar.js"
 };
+static const unsigned char base_css[] = {
+#embed "page/base.css"
+};
 static const unsigned char gestures_js[] = {
 #embed "page/gestures.js"
 };
@@ -101,6 +104,7 @@ static const unsigned char words_js[] = {
 
 static const struct viewer_page_file files[] = {
     FILE_OF("bar.js", bar_js),
+    FILE_OF("base.css", base_css),
     FILE_OF("gestures.js", gestures_js),
     FILE_OF("icon.svg", icon_svg),
     FILE_OF("index.html", index_html),

@@ -29,7 +29,7 @@ export class Keys {
  */
 export function keyOf(event) {
   const isTaken = event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey;
-  if (isTaken || event.getModifierState("AltGraph") || event.target.closest?.("input, select, textarea, [contenteditable]")) return undefined;
+  if (isTaken || event.getModifierState("AltGraph") || event.target.closest?.("input:not([type=radio]), select, textarea, [contenteditable]")) return undefined;
   // Shift makes a letter another key, but some layouts need it for "?", "+" and digits.
   if (event.shiftKey && /^\p{L}$/u.test(event.key)) return undefined;
   // On a keyboard of another script, the letters in their usual places count.

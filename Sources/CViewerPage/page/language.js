@@ -4,7 +4,7 @@
  * place in `viewer_page.c`.
  */
 
-import english from "./languages/en.js";
+import shared from "./languages/en.js";
 import { recall, remember } from "./settings.js";
 
 /** Languages by code, each in its own words. @type {Record<string, string>} */
@@ -12,8 +12,14 @@ export const LANGUAGES = {
   de: "Deutsch", en: "English", es: "Español", fr: "Français", ja: "日本語", pt: "Português", ru: "Русский", zh: "中文",
 };
 
-/** @type {Record<string, string | Record<string, string>>} */
+/** @typedef {Record<string, string | Record<string, string>>} Texts */
+
+/** @type {Texts} */
+let english = shared;
+/** @type {Texts} */
 let texts = english;
+/** A page's texts beside those of `languages`. @type {(code: string) => Promise<Texts>} */
+let others = async () => ({});
 
 /**
  * A text, with its values put in: numbers as the language writes them. `count` selects the plural form.
@@ -52,6 +58,16 @@ export async function choose(code) {
   await load();
 }
 
+/**
+ * Adds texts of another page than the viewer's. Done when they are there.
+ * @param {Texts} added in English @param {(code: string) => Promise<Texts>} inLanguage
+ */
+export function extend(added, inLanguage) {
+  english = { ...english, ...added };
+  others = inLanguage;
+  return load();
+}
+
 /** Puts the texts into the elements that name them. */
 export function translate() {
   document.documentElement.lang = text("language");
@@ -77,7 +93,14 @@ function wanted() {
 
 async function load() {
   const code = wanted();
-  const loaded = code === "en" ? english : (await import(`./languages/${code}.js`).catch(() => ({ default: english }))).default;
-  // Another choice may have been made since.
-  if (code === wanted()) texts = loaded;
+  const added = others;
+  const loaded = code === "en" ? english : await inLanguage(code).catch(() => english);
+  // Another choice may have been made since, or texts added.
+  if (code === wanted() && added === others) texts = loaded;
+}
+
+/** @param {string} code */
+async function inLanguage(code) {
+  const [{ default: common }, added] = await Promise.all([import(`./languages/${code}.js`), others(code)]);
+  return { ...common, ...added };
 }

@@ -22,6 +22,7 @@ enum ProblemPage {
             <meta name="referrer" content="no-referrer">
             <meta name="robots" content="noindex">
             <link rel="icon" href="\(root)icon.svg" type="image/svg+xml">
+            <link rel="stylesheet" href="\(root)base.css">
             <link rel="stylesheet" href="\(root)viewer.css">
             </head>
             <body data-state="refused">

@@ -1,18 +1,23 @@
 internal import RTCShareCViewerPage
 
 /// The page that browsers show, from the files in `CViewerPage/page`.
-enum ViewerPage {
-    struct File: Sendable {
-        let type: String
-        let bytes: [UInt8]
+package enum ViewerPage {
+    package struct File: Sendable {
+        package let type: String
+        package let bytes: [UInt8]
         /// The same in the format of gzip, a third of the size.
-        let compressed: [UInt8]
+        package let compressed: [UInt8]
+
+        /// Creates a file with this path.
+        package init(_ path: String, _ bytes: [UInt8]) {
+            (type, self.bytes, compressed) = (ViewerPage.type(of: path), bytes, Gzip.compress(bytes))
+        }
     }
 
-    static func file(_ path: String) -> File? { files[path] }
+    package static func file(_ path: String) -> File? { files[path] }
 
     /// The paths of all files.
-    static var names: Set<String> { Set(files.keys) }
+    package static var names: Set<String> { Set(files.keys) }
 
     private static let files: [String: File] = {
         var files: [String: File] = [:]
@@ -21,12 +26,13 @@ enum ViewerPage {
             guard let name = file.name else { continue }
             let bytes = Array(UnsafeRawBufferPointer(start: file.bytes, count: file.size))
             let path = String(cString: name)
-            files[path] = File(type: type(of: path), bytes: bytes, compressed: Gzip.compress(bytes))
+            files[path] = File(path, bytes)
         }
         return files
     }()
 
-    private static func type(of name: String) -> String {
+    /// Returns the media type of a file, by the ending of its name.
+    fileprivate static func type(of name: String) -> String {
         switch name.split(separator: ".").last {
         case "html": "text/html; charset=utf-8"
         case "css": "text/css; charset=utf-8"

@@ -6,15 +6,11 @@ import Testing
 
 @Suite("The page's texts")
 struct PageTextsTests {
-    private static let languages = ViewerPage.names.filter { $0.hasPrefix("languages/") }.sorted()
-
-    private static func source(_ path: String) throws -> String {
-        String(decoding: try #require(ViewerPage.file(path)).bytes, as: UTF8.self)
-    }
+    private static let languages = Page.allCases.flatMap { page in page.languages.map { (page, $0) } }
 
     /// Returns a language's texts: strings, or strings by plural forms.
-    private static func texts(_ path: String) throws -> [String: Any] {
-        let source = try source(path)
+    private static func texts(_ path: String, of page: Page) throws -> [String: Any] {
+        let source = try page.source(path)
         #expect(source.hasPrefix("export default {") && source.hasSuffix("};\n"), "\(path)")
         let json = source.dropFirst("export default ".count).dropLast(2)
         return try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any], "\(path)")
@@ -26,14 +22,14 @@ struct PageTextsTests {
     }
 
     @Test("A browser without JavaScript shows a line in each language", arguments: languages)
-    func lineWithoutScript(path: String) throws {
-        let code = path.dropFirst("languages/".count).prefix { $0 != "." }
-        #expect(try Self.source("index.html").contains("<p lang=\"\(code)\">"))
+    func lineWithoutScript(page: Page, path: String) throws {
+        let code = path.split(separator: "/")[1].prefix { $0 != "." }
+        #expect(try page.source("index.html").contains("<p lang=\"\(code)\">"))
     }
 
     @Test("A language has the texts of English and no others, with the same placeholders", arguments: languages)
-    func completeness(path: String) throws {
-        let (english, texts) = (try Self.texts("languages/en.js"), try Self.texts(path))
+    func completeness(page: Page, path: String) throws {
+        let (english, texts) = (try Self.texts(page.english, of: page), try Self.texts(path, of: page))
         #expect(Set(texts.keys) == Set(english.keys))
         for (key, original) in english {
             let forms = { (value: Any?) in value as? [String: String] ?? ["other": value as? String ?? ""] }
@@ -42,37 +38,37 @@ struct PageTextsTests {
                 #expect(!text.isEmpty && Self.placeholders(text) == expected, "\(key), \(form)")
             }
         }
-        #expect(["ltr", "rtl"].contains(texts["direction"] as? String))
+        if page == .viewer { #expect(["ltr", "rtl"].contains(texts["direction"] as? String)) }
     }
 
     @Test("A text for a count has the plural forms of its language", arguments: languages)
-    func plurals(path: String) throws {
+    func plurals(page: Page, path: String) throws {
         let expected =
-            switch path {
-            case "languages/ja.js", "languages/zh.js": ["other"]
-            case "languages/ru.js": ["few", "many", "one", "other"]
+            switch path.split(separator: "/")[1] {
+            case "ja.js", "zh.js": ["other"]
+            case "ru.js": ["few", "many", "one", "other"]
             // Other forms are for millions, or have the same text.
             default: ["one", "other"]
             }
-        for (key, value) in try Self.texts(path) {
+        for (key, value) in try Self.texts(path, of: page) {
             guard let forms = value as? [String: String] else { continue }
             #expect(forms.keys.sorted() == expected, "\(key)")
         }
     }
 
-    @Test("Every language can be chosen")
-    func choices() throws {
-        let list = try #require(try Self.source("language.js").firstMatch(of: /LANGUAGES = \{([^}]*)\}/)).output.1
-        let codes = list.matches(of: /(\w+): "/).map { "languages/\($0.output.1).js" }
-        #expect(codes == Self.languages)
+    @Test("Every language can be chosen, on each page", arguments: Page.allCases)
+    func choices(page: Page) throws {
+        let source = try Page.viewer.source("language.js")
+        let list = try #require(source.firstMatch(of: /LANGUAGES = \{([^}]*)\}/)).output.1
+        let codes = list.matches(of: /(\w+): "/).map { "\(page.textsFolder)/\($0.output.1).js" }
+        #expect(codes == page.languages)
     }
 
     @Test("Each text that the page uses exists, and each text is used")
     func use() throws {
-        let english = Set(try Self.texts("languages/en.js").keys)
-        let sources = try ViewerPage.names.subtracting(Self.languages).filter { !$0.hasSuffix(".css") }.map(Self.source)
-        let page = sources.joined()
-        let asked = page.matches(of: /(?:\btext\(|data-text=|data-label=)"([^"]+)"/).map { String($0.output.1) }
+        let english = Set(try Self.texts(Page.viewer.english, of: .viewer).keys)
+        let page = try Page.viewer.code()
+        let asked = Self.asked(in: page)
         #expect(Set(asked).subtracting(english) == [])
         // The keys of other texts are composed, or belong to the server's own page.
         let ends = ["title", "text", "asking", "paths", "picture"]
@@ -84,6 +80,21 @@ struct PageTextsTests {
                 && !server.contains(beginning)
         }
         #expect(left.subtracting(["language", "direction"]) == [])
+    }
+
+    @Test("Each text that the presenter's page uses exists, and each of its own is used and has a key of its own")
+    func useByPresenter() throws {
+        let own = Set(try Self.texts(Page.presenter.english, of: .presenter).keys)
+        let common = Set(try Self.texts(Page.viewer.english, of: .viewer).keys)
+        let page = try Page.presenter.code()
+        #expect(Set(Self.asked(in: page)).subtracting(own).subtracting(common) == [])
+        #expect(own.filter { !page.contains("\"\($0)\"") } == [])
+        #expect(own.intersection(common) == [])
+    }
+
+    /// Returns the keys of the texts that a page's code names.
+    private static func asked(in code: String) -> [String] {
+        code.matches(of: /(?:\btext\(|data-text=|data-label=)"([^"]+)"/).map { String($0.output.1) }
     }
 
     @Test(
