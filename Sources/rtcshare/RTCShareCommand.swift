@@ -128,10 +128,10 @@ struct RTCShareCommand: AsyncParsableCommand {
             CommandGroup(
                 name: "Running share",
                 subcommands: [
-                    StatusCommand.self, StopCommand.self, PauseCommand.self, ResumeCommand.self, SwitchCommand.self,
-                    MuteCommand.self, UnmuteCommand.self, CameraCommand.self, SetCommand.self, LinkCommand.self,
-                    AdmitCommand.self, KickCommand.self, LockCommand.self, UnlockCommand.self, InviteCommand.self,
-                    AcceptCommand.self, DestinationCommand.self, SubgroupCommand.self,
+                    PresentCommand.self, StatusCommand.self, StopCommand.self, PauseCommand.self, ResumeCommand.self,
+                    SwitchCommand.self, MuteCommand.self, UnmuteCommand.self, CameraCommand.self, SetCommand.self,
+                    LinkCommand.self, AdmitCommand.self, KickCommand.self, LockCommand.self, UnlockCommand.self,
+                    InviteCommand.self, AcceptCommand.self, DestinationCommand.self, SubgroupCommand.self,
                 ]),
             CommandGroup(
                 name: "Diagnosis and setup",

@@ -20,8 +20,12 @@ package final class TemporaryFolder: Sendable {
         url.appendingPathComponent(name)
     }
 
+    /// Writes a file, whose name can have folders in it.
     package func write(_ text: String, to name: String) throws -> URL {
-        try Data(text.utf8).write(to: file(name))
-        return file(name)
+        let file = file(name)
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: file)
+        return file
     }
 }

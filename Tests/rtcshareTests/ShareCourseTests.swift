@@ -112,7 +112,7 @@ import Testing
         Row(.published, left, "The viewer left."),
         Row(
             .served, .viewerWaiting(name: "Viewer 3", command: "rtcshare admit 3"),
-            "Viewer 3 is waiting to be admitted. Run: rtcshare admit 3"),
+            "Viewer 3 is waiting to be admitted.|Run: rtcshare admit 3"),
     ]
 
     private static let serversOnly = Situation()
@@ -184,7 +184,7 @@ import Testing
 
     static func words(for effect: ShareCourse.Effect) -> String {
         switch effect {
-        case .say(let lines): lines.joined(separator: "|")
+        case .say(let lines), .mention(let lines): lines.joined(separator: "|")
         case .consume: "consume"
         case .startCapture: "start capture"
         case .end: "end"

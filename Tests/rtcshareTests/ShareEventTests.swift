@@ -141,7 +141,7 @@ struct ShareEventTests {
         let effects = await (try Stage()).share.effects(of: .served(.waitingForApproval(served)))
         #expect(
             effects.map(ShareCourseTests.words) == [
-                "Viewer 3 is waiting to be admitted. Run: rtcshare admit 3"
+                "Viewer 3 is waiting to be admitted.|Run: rtcshare admit 3"
             ])
     }
 

@@ -156,8 +156,7 @@ struct ShareTests {
         let options = try ServeCommand.parsed(["--control", path]).running
         let stage = try Stage()
         await stage.start { _ in }
-        let running = try #require(stage.running)
-        let listening = Task { try await options.listen(for: running) }
+        let listening = Task { try await options.listen(at: ControlDesk()) }
         listening.cancel()
         await #expect(throws: CancellationError.self) { _ = try await listening.value }
         #expect(!FileManager.default.fileExists(atPath: path))

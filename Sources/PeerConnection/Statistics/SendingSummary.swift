@@ -16,6 +16,8 @@ package struct SendingSummary: Sendable {
     /// The peer's latest report on the first video.
     package internal(set) var roundTripTime: Duration?
     package internal(set) var fractionLost: Double?
+    /// The current target bitrate of the first video; nil until it is known.
+    package internal(set) var targetBitrate: DataRate?
     /// The kind of route; nil if no candidate pair is selected.
     package internal(set) var route: Route?
 
@@ -50,6 +52,7 @@ extension PeerConnection {
             summary.codec = media.video?.newestEncodingName
             summary.roundTripTime = newest?.roundTripTime
             summary.fractionLost = newest?.fractionLost
+            summary.targetBitrate = media.target.reported?.bitrate
         }
         return summary
     }

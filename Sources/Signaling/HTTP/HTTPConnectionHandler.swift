@@ -102,10 +102,7 @@ final class HTTPConnectionHandler: ChannelInboundHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard event is HTTPServer.Ending, !isEnding else { return context.fireUserInboundEventTriggered(event) }
         isEnding = true
-        if !isAnswering { return context.close(promise: nil) }
-        guard let streaming else { return }
-        streaming.cancel()
-        end(context, keepsAlive: false)
+        if !isAnswering { context.close(promise: nil) }
     }
 
     private func close(_ context: ChannelHandlerContext, after time: Duration) {
@@ -193,7 +190,7 @@ final class HTTPConnectionHandler: ChannelInboundHandler {
             for await bytes in stream {
                 let isSent: Void? = try? await eventLoop.flatSubmit { () -> EventLoopFuture<Void> in
                     let (handler, context) = place.value
-                    guard context.channel.isActive, !handler.isEnding else {
+                    guard context.channel.isActive else {
                         return context.eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel)
                     }
                     handler.close(context, after: handler.limits.stallTime)
@@ -207,7 +204,7 @@ final class HTTPConnectionHandler: ChannelInboundHandler {
             eventLoop.execute {
                 let (handler, context) = place.value
                 handler.streaming = nil
-                if !handler.isEnding { handler.end(context, keepsAlive: keepsAlive) }
+                handler.end(context, keepsAlive: keepsAlive)
             }
         }
     }

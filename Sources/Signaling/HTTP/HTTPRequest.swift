@@ -15,6 +15,9 @@ package struct HTTPRequest: Sendable {
     /// The value of a header that occurs once.
     package subscript(name: String) -> String? { headers.first(name: name) }
 
+    /// Returns the values of all headers of this name.
+    package func values(of name: String) -> [String] { headers[name] }
+
     /// The type of the body, without its parameters, in lower case.
     package var contentType: String? {
         self["Content-Type"].map { $0.prefix { $0 != ";" }.trimmingSpaces.lowercased() }

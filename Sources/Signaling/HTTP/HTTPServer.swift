@@ -3,9 +3,9 @@ package import NIOCore
 internal import NIOHTTP1
 package import NIOPosix
 internal import RTCShareContentShare
-internal import RTCShareSecureTransport
-internal import RTCShareTransport
-internal import RTCShareWireFormat
+package import RTCShareSecureTransport
+package import RTCShareTransport
+package import RTCShareWireFormat
 
 /// An HTTP server.
 package struct HTTPServer: Sendable {
@@ -19,7 +19,7 @@ package struct HTTPServer: Sendable {
         package var requestTime = Duration.seconds(10)
         /// The time for which a connection may wait for its next request. A browser whose network has changed tries its
         /// kept connections one after the other, and each takes its time to fail.
-        var idleTime = Duration.seconds(5)
+        package var idleTime = Duration.seconds(5)
         /// The time for which a client may read nothing.
         package var stallTime = Duration.seconds(20)
         /// The maximum number of connections, never more than half of the descriptors that this process may open.
@@ -39,15 +39,16 @@ package struct HTTPServer: Sendable {
     private let channels: [any Channel]
     private let limiter: ConnectionLimiter
     /// The port, the same on each address.
-    let port: UInt16
+    package let port: UInt16
 
     /// Listens at the first free port of `ports` on each address, without addresses on all of this machine. `zone` is
     /// the interface of IPv6 addresses that don't have one (RFC 4007 §11). Connections that begin with ICE are passed to
-    /// `mediaPort`, if there is one.
-    static func start(
+    /// `mediaPort`, if there is one. `admit` fails for a connection that must be rejected, before anything is read.
+    package static func start(
         addresses: [IPAddress], zone: String? = nil, ports: [UInt16], tls: TLSContext?, mediaPort: SharedPort? = nil,
         limits: Limits = Limits(),
-        eventLoopGroup: MultiThreadedEventLoopGroup = .singleton, logger: Logger, respond: @escaping Respond
+        eventLoopGroup: MultiThreadedEventLoopGroup = .singleton, logger: Logger,
+        admit: (@Sendable (any Channel) -> EventLoopFuture<Void>)? = nil, respond: @escaping Respond
     ) async throws -> HTTPServer {
         var limits = limits
         limits.connections = min(limits.connections, max(1, Self.descriptorLimit / 2))
@@ -57,9 +58,12 @@ package struct HTTPServer: Sendable {
             do {
                 return try await HTTPServer(addresses, zone: zone, port: port, on: eventLoopGroup, limiter: limiter) {
                     [limits] channel in
-                    Self.prepare(
-                        channel, limiter: limiter, tls: tls, mediaPort: mediaPort, limits: limits, logger: logger,
-                        respond: respond)
+                    let prepare: @Sendable () -> EventLoopFuture<Void> = {
+                        Self.prepare(
+                            channel, limiter: limiter, tls: tls, mediaPort: mediaPort, limits: limits, logger: logger,
+                            respond: respond)
+                    }
+                    return admit?(channel).flatMap { prepare() } ?? prepare()
                 }
             } catch let error as IOError where error.errnoCode == EADDRINUSE {
                 failure = error
@@ -213,7 +217,7 @@ package struct HTTPServer: Sendable {
     /// The event that notifies a connection of the server's end.
     struct Ending {}
 
-    /// Stops listening, ends streams, and closes each connection after its current response, or after `time`.
+    /// Stops listening, and closes each connection after its current response, or after `time`.
     package func finish(within time: Duration) async {
         for channel in channels { try? await channel.close() }
         let open = limiter.close()

@@ -24,6 +24,21 @@ package struct HTTPTarget: Hashable, Sendable {
         query = rest.first == "?" ? rest.dropFirst().prefix { $0 != "#" } : nil
     }
 
+    /// The values of the query by their names (URL §5.1), empty without one; nil if it is invalid or has a name twice.
+    package var parameters: [String: String]? {
+        var parameters: [String: String] = [:]
+        for field in (query ?? "").split(separator: "&") {
+            let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map { part in
+                String(part.map { $0 == "+" ? " " : $0 }).percentDecoded
+            }
+            guard parts.count == 2, let name = parts[0], let value = parts[1], parameters[name] == nil else {
+                return nil
+            }
+            parameters[name] = value
+        }
+        return parameters
+    }
+
     /// The relative reference from here to the directory of the first segment.
     var root: String {
         String(repeating: "../", count: max(0, segments.count - (endsInSlash ? 0 : 1)))

@@ -54,6 +54,9 @@ struct WebAddress: Hashable, Sendable, CustomStringConvertible {
     /// The URL without the query, which may have secrets.
     var shown: String { String(description.prefix { $0 != "?" }) }
 
+    /// The URL without the path and the query: the path may have a secret, too.
+    var place: String { description.split(separator: "/", maxSplits: 2).prefix(2).joined(separator: "//") }
+
     /// The host in the form for a resolver.
     var hostName: String { host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host }
 

@@ -21,8 +21,8 @@ public struct WHIPEndpoint: PublishingEndpoint {
 
     /// The protocol's name.
     public var kind: String { "whip" }
-    /// The URL, without the query.
-    public var name: String { url.shown }
+    /// The URL without its path and query, where many servers expect a stream key.
+    public var name: String { url.place }
 
     /// Creates an endpoint with its URL and token. The token is sent only to the URL's own origin, wherever the server
     /// redirects to.

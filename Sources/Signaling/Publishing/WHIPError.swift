@@ -64,7 +64,9 @@ extension WHIPError: ExplainedError {
 
     private static func remedy(for refusal: EndpointRefusal, _ token: String) -> String? {
         switch (refusal.status, refusal.token) {
-        case (300..<400, _): refusal.location.map { "give the URL \($0), to which the server redirects" }
+        case (300..<400, _):
+            refusal.location.flatMap { WebAddress($0) }
+                .map { "give the URL to which the server redirects, at \($0.place)" }
         case (400, .none), (401, .none), (403, .none): "give \(token)"
         case (400, .withheld(let origin)), (401, .withheld(let origin)), (403, .withheld(let origin)):
             "give the URL at \(origin), if that is the right server (the token is not sent to a server that another one "

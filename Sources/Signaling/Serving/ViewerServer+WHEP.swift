@@ -262,7 +262,7 @@ extension ViewerServer {
         let pending: PendingViewer
         do {
             pending = try room.register(
-                connection, membership: configuration.requiresApproval ? .waitingForApproval : membership,
+                connection, membership: requiresApproval ? .waitingForApproval : membership,
                 replacing: replaced?.id)
         } catch {
             throw problem(of: error)

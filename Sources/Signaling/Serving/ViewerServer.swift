@@ -81,8 +81,8 @@ public import RTCShareWireFormat
     public nonisolated let events: AsyncStream<Event>
     /// The port that the server listens on.
     public nonisolated let port: UInt16
-    /// Whether each viewer waits for ``admit(_:)``.
-    package nonisolated var requiresApproval: Bool { configuration.requiresApproval }
+    /// Whether each new viewer waits for ``admit(_:)``.
+    package var requiresApproval: Bool
     let room: SharingRoom
     nonisolated let configuration: Configuration
     let logger: Logger
@@ -126,6 +126,7 @@ public import RTCShareWireFormat
         configuration.connection.releasesHandshake = true
         configuration.connection.usesTrickleICE = true
         self.configuration = configuration
+        requiresApproval = configuration.requiresApproval
         accessGuard = AccessGuard(firstWait: configuration.firstWait)
         places = ViewerPlaces(limit: configuration.maximumViewers)
         logger = configuration.logger

@@ -1,7 +1,7 @@
 /// The codec of a video for viewers who accept it, with the reason for it.
 package struct CodecDecision: Sendable, Hashable {
     /// The reason for a codec.
-    package enum Reason: String, Codable, Sendable {
+    package enum Reason: String, Codable, CaseIterable, Sendable {
         /// The owner has chosen it.
         case chosen
         /// The machine has no other one.

@@ -1,4 +1,5 @@
 internal import NIOCore
+internal import NIOPosix
 package import RTCShareWireFormat
 
 /// The port forwarding of this machine's router.
@@ -16,6 +17,10 @@ package struct RouterDiagnosis: Sendable {
     package init() {}
 
     /// Makes the router forward an unused UDP port for a moment.
+    package static func examine() async -> RouterDiagnosis {
+        await examine(on: MultiThreadedEventLoopGroup.singleton.next())
+    }
+
     static func examine(on eventLoop: any EventLoop) async -> RouterDiagnosis {
         var diagnosis = RouterDiagnosis()
         diagnosis.own = NetworkInterfaces.ownPublicAddress

@@ -49,23 +49,23 @@ struct ControlClient: Sendable {
         }
     }
 
-    /// Returns the state of the share, each second until the share ends.
+    /// Returns the state of the share at once and when it has changed, until the share ends.
     func states() -> AsyncThrowingStream<ControlledShare, any Error> {
         let (states, continuation) = AsyncThrowingStream.makeStream(of: ControlledShare.self)
         let received = Locked<[UInt8]>([])
         Task {
             do {
                 _ = try await send(ControlCall.watch) { piece in
-                    let events = received.withLock { Self.events(in: &$0, with: piece) }
                     do {
-                        for event in events ?? [] {
+                        for event in try received.withLock({ try Self.events(in: &$0, with: piece) }) {
+                            guard let event else { return false }
                             continuation.yield(try Self.read(ControlledShare.self, from: event))
                         }
+                        return true
                     } catch {
                         continuation.finish(throwing: error)
                         return false
                     }
-                    return events != nil
                 }
                 continuation.finish()
             } catch is Ended {
@@ -77,15 +77,25 @@ struct ControlClient: Sendable {
         return states
     }
 
-    /// Returns the data of the server-sent events (HTML §9.2) that `piece` completes; nil if one is too long. The share
-    /// writes the data of an event in one line.
-    private static func events(in received: inout [UInt8], with piece: [UInt8]) -> [[UInt8]]? {
+    /// Returns the data of the server-sent events (HTML §9.2) with a state that `piece` completes; nil for the end of the
+    /// share. The share writes the data of an event in one line.
+    private static func events(in received: inout [UInt8], with piece: [UInt8]) throws -> [[UInt8]?] {
         received += piece
-        guard received.count <= maximumEventBytes else { return nil }
-        let lines = received.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        let field = "data: ".utf8
-        defer { received = Array(lines.last ?? []) }
-        return lines.dropLast().filter { $0.starts(with: field) }.map { Array($0.dropFirst(field.count)) }
+        guard received.count <= maximumEventBytes else {
+            throw CommandFailure(.protocol, "the share sent an event that is too long")
+        }
+        var events: [[UInt8]?] = []
+        while let end = received.firstRange(of: Array("\n\n".utf8)) {
+            let event = received[..<end.lowerBound]
+            received.removeSubrange(..<end.upperBound)
+            let head = Array("event: share\ndata: ".utf8)
+            if event.starts(with: head) { events.append(Array(event.dropFirst(head.count))) }
+            if event.starts(with: Array("event: ended".utf8)) { events.append(nil) }
+            if event.starts(with: Array("event: idle".utf8)) {
+                throw CommandFailure(.inputMissing, "nothing is shared", try: "rtcshare present")
+            }
+        }
+        return events
     }
 
     private static func read<Answer: Decodable>(_ type: Answer.Type, from body: [UInt8]) throws -> Answer {
@@ -98,7 +108,7 @@ struct ControlClient: Sendable {
 
     /// Returns the body of the response, unless `receive` accepts it.
     private func send(_ call: ControlCall, receive: (@Sendable ([UInt8]) -> Bool)? = nil) async throws -> [UInt8] {
-        let patience = call.method == .GET ? Self.statePatience : Self.patience
+        let patience = call.method == .GET && receive == nil ? Self.statePatience : Self.patience
         let client = LocalHTTPClient(
             path: path, timeout: patience, isTrusted: { SocketPeer(of: $0).isTrusted(by: geteuid()) },
             receive: receive)

@@ -10,6 +10,10 @@ struct ControlRoute: Sendable {
         case ask(ControlRequest)
         /// Streams the state of the share.
         case watch
+        /// Streams the sources of this machine, with images.
+        case watchSources(SourceStream)
+        /// Responds with an image of a source, in PNG.
+        case image(spec: String, width: String?)
         /// Responds with the OpenAPI description of the interface.
         case describe
     }
@@ -32,17 +36,49 @@ struct ControlRoute: Sendable {
     static let all = [
         ControlRoute(.GET, "/v1/openapi.json", "getDescription") { _, _ in .describe },
         ControlRoute(.GET, "/v1/share", "getShare") { _, _ in .ask(.status) },
+        ControlRoute(.POST, "/v1/share", "startShare") { request, _ in .ask(.start(try request.json(ShareStart.self)))
+        },
+        ControlRoute(.GET, "/v1/choices", "getChoices") { _, _ in .ask(.choices) },
+        ControlRoute(.PATCH, "/v1/choices", "keepChoices") { request, _ in
+            .ask(.keep(try request.json(ChangedChoices.self)))
+        },
+        ControlRoute(.GET, "/v1/sources", "getSources") { _, _ in .ask(.sources) },
+        ControlRoute(.GET, "/v1/router", "getRouter") { _, _ in .ask(.router) },
+        ControlRoute(.GET, "/v1/sources/events", "watchSources") { request, _ in
+            let parameters = try request.parameters(of: ["width", "microphone", "camera"])
+            return .watchSources(
+                try SourceStream(
+                    width: parameters["width"], microphone: parameters["microphone"], camera: parameters["camera"]))
+        },
+        ControlRoute(.GET, "/v1/image", "getImage") { request, _ in
+            let parameters = try request.parameters(of: ["spec", "width"])
+            guard let spec = parameters["spec"] else { throw unknown("its query has no spec") }
+            return .image(spec: spec, width: parameters["width"])
+        },
         ControlRoute(.PATCH, "/v1/share", "changeShare") { request, _ in
             .ask(try request.json(ShareChange.self).request)
         },
         ControlRoute(.DELETE, "/v1/share", "stopShare") { _, _ in .ask(.stop) },
         ControlRoute(.GET, "/v1/share/events", "watchShare") { _, _ in .watch },
+        ControlRoute(.GET, "/v1/share/history", "getHistory") { _, _ in .ask(.history) },
+        ControlRoute(.POST, "/v1/page", "openPage") { _, _ in .ask(.openPage) },
+        ControlRoute(.GET, "/v1/links/qr", "getCode") { _, _ in .ask(.linkCode) },
         ControlRoute(.GET, "/v1/links", "getLinks") { request, _ in .ask(.link(subgroup: try request.subgroup)) },
         ControlRoute(.PUT, "/v1/subgroups/{subgroup}", "joinSubgroup") { .ask(.join(subgroup: $1)) },
         ControlRoute(.DELETE, "/v1/subgroups/{subgroup}", "leaveSubgroup") { .ask(.leave(subgroup: $1)) },
         ControlRoute(.POST, "/v1/viewers", "inviteViewer") { request, _ in
             let invitation = try request.json(Invitation.self)
             return .ask(.invite(main: invitation.main ?? true, subgroups: invitation.subgroups ?? []))
+        },
+        ControlRoute(.POST, "/v1/previews", "openPreview") { request, _ in
+            let offer = try request.json(ControlDescription.self)
+            guard offer.type == .offer, offer.viewer == nil else {
+                throw ValidationError("use type offer, and no viewer")
+            }
+            return .ask(.openPreview(offer: offer.sdp))
+        },
+        ControlRoute(.DELETE, "/v1/previews/{preview}", "closePreview") {
+            .ask(.closePreview(try number($1, of: "a preview")))
         },
         ControlRoute(.POST, "/v1/answers", "acceptAnswer") { request, _ in
             let answer = try request.json(ControlDescription.self)
@@ -61,8 +97,8 @@ struct ControlRoute: Sendable {
         },
     ]
 
-    private static func number(_ segment: String) throws -> Int {
-        guard let number = Int(segment) else { throw ValidationError("\(segment): use the number of a viewer") }
+    private static func number(_ segment: String, of what: String = "a viewer") throws -> Int {
+        guard let number = Int(segment) else { throw ValidationError("\(segment): use the number of \(what)") }
         return number
     }
 
@@ -158,11 +194,16 @@ extension HTTPRequest {
     /// The subgroup in the query.
     fileprivate var subgroup: String? {
         get throws {
-            guard let query = target.query, !query.isEmpty else { return nil }
-            let field = query.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard field.count == 2, field[0] == "subgroup" else { throw ControlRoute.unknown("its query is unknown") }
-            return try Subgroup(field[1]).name
+            try parameters(of: ["subgroup"])["subgroup"].map { try Subgroup($0).name }
         }
+    }
+
+    /// The values of the query, which has no other names than these.
+    fileprivate func parameters(of names: Set<String>) throws(ProblemDetails) -> [String: String] {
+        guard let parameters = target.parameters, names.isSuperset(of: parameters.keys) else {
+            throw ControlRoute.unknown("its query is unknown")
+        }
+        return parameters
     }
 }
 
@@ -218,6 +259,14 @@ extension ControlRequest {
             case .status: ControlCall(.GET, "share")
             case .stop: ControlCall(.DELETE, "share")
             case .link(nil): ControlCall(.GET, "links")
+            case .linkCode: ControlCall(.GET, "links/qr")
+            case .history: ControlCall(.GET, "share/history")
+            case .openPage: ControlCall(.POST, "page")
+            case .start(let start): try ControlCall(.POST, "share", start)
+            case .choices: ControlCall(.GET, "choices")
+            case .keep(let choices): try ControlCall(.PATCH, "choices", choices)
+            case .sources: ControlCall(.GET, "sources")
+            case .router: ControlCall(.GET, "router")
             case .link(let subgroup?): ControlCall(.GET, "links?subgroup=\(try Subgroup(subgroup))")
             case .join(let subgroup): ControlCall(.PUT, "subgroups/\(try Subgroup(subgroup))")
             case .leave(let subgroup): ControlCall(.DELETE, "subgroups/\(try Subgroup(subgroup))")
@@ -228,6 +277,9 @@ extension ControlRequest {
                     .POST, "answers", ControlDescription(viewer: viewer, type: .answer, sdp: answer))
             case .admit(let viewer): try ControlCall(.PATCH, "viewers/\(viewer)", Admission(isAdmitted: true))
             case .kick(let viewer): ControlCall(.DELETE, "viewers/\(viewer)")
+            case .openPreview(let offer):
+                try ControlCall(.POST, "previews", ControlDescription(type: .offer, sdp: offer))
+            case .closePreview(let preview): ControlCall(.DELETE, "previews/\(preview)")
             default: try ControlCall(.PATCH, "share", ShareChange(self))
             }
         }

@@ -125,6 +125,11 @@ extension ControlledShare.Viewer {
         parts += [browser, address].compactMap { $0 }
         if let since { parts.append("since \(since.timeOfDay)") }
         parts += wordsForPath(codec, bitrate, fractionLost, roundTripTime, path)
+        switch trouble {
+        case .stuck: parts.append("keeps asking for key frames")
+        case .slow: parts.append("slow connection")
+        case .silent, .lossy, .late, nil: break
+        }
         return parts.joined(separator: ", ")
     }
 }

@@ -7,7 +7,7 @@ internal import RTCShareStreams
 
 /// The state of a share, as `rtcshare status --json` prints it.
 struct ControlledShare: Codable, Hashable, Sendable {
-    enum State: String, Codable, Sendable {
+    enum State: String, Codable, CaseIterable, Sendable {
         /// There are no viewers, or all of them wait for admission.
         case waiting
         case connecting, sharing, paused
@@ -60,6 +60,21 @@ struct ControlledShare: Codable, Hashable, Sendable {
         /// The round trip in seconds.
         var roundTripTime: Double?
         var path: SendingSummary.Route?
+        /// The worst trouble of its connection; nil without one.
+        var trouble: ViewerTroubles.Trouble?
+        /// The figure of the trouble: for `stuck` the seconds of requests for key frames, for `lossy` the fraction of lost
+        /// packets, for `slow` the target bitrate in kbit/s, for `late` the round trip in seconds.
+        var troubleFigure: Double?
+    }
+
+    /// A message for the presenter.
+    struct Message: Codable, Hashable, Sendable {
+        /// A number that grows with each message.
+        let id: Int
+        let time: Date
+        let text: String
+        /// The command to type, or another remedy; nil if nothing helps.
+        var remedy: String?
     }
 
     struct Recording: Codable, Hashable, Sendable {
@@ -73,7 +88,7 @@ struct ControlledShare: Codable, Hashable, Sendable {
         let id: Int
         /// The protocol: `whip`, `janus`.
         let kind: String
-        /// The name for people: its URL, without secrets.
+        /// The name for people, without secrets: for WHIP the scheme and the host of its URL.
         let name: String
         let state: Publication.State
         /// The time since which it has the state.
@@ -105,6 +120,8 @@ struct ControlledShare: Codable, Hashable, Sendable {
     let interruption: String?
     /// The presenter's camera; nil if none is sent.
     var camera: Camera?
+    /// Whether a camera can be sent: the share was started with one.
+    var canSendCamera = false
     /// The sources of the shared audio.
     var sounds: [Sound]?
     /// The presenter's microphone; nil if none is sent.
@@ -140,6 +157,8 @@ struct ControlledShare: Codable, Hashable, Sendable {
     var viewers: [Viewer]
     /// The servers to which it is published.
     var servers: [Server] = []
+    /// The newest messages for the presenter, the oldest first.
+    var messages: [Message] = []
     /// The seconds since the start of the share.
     var uptime: Double
 }

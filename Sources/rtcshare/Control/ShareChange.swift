@@ -26,6 +26,9 @@ struct ShareChange: Codable, Hashable {
     var isMicrophoneMuted: Bool?
     var destination: String?
     var isLocked: Bool?
+    /// Whether new viewers wait until they are admitted.
+    var needsApproval: Bool?
+    var isRecording: Bool?
 
     /// The request for it. A share applies one change after the other, each completely or not at all.
     var request: ControlRequest {
@@ -35,6 +38,7 @@ struct ShareChange: Codable, Hashable {
                 try camera?.spec.map { .camera(try CameraSpecification($0)) },
                 camera?.isLightOn.map { .light(isOn: $0) }, try limiting, try muting,
                 destination.map { .destination(name: $0) }, isLocked.map { $0 ? .lock : .unlock },
+                needsApproval.map { .setApproval(isNeeded: $0) }, isRecording.map { .record($0) },
             ].compactMap { $0 }
             guard let request = asked.first, asked.count == 1 else {
                 throw ValidationError(
@@ -100,6 +104,8 @@ extension ShareChange {
         case .destination(let name): self.init(destination: name)
         case .lock: self.init(isLocked: true)
         case .unlock: self.init(isLocked: false)
+        case .setApproval(let isNeeded): self.init(needsApproval: isNeeded)
+        case .record(let isOn): self.init(isRecording: isOn)
         default: self.init()
         }
     }

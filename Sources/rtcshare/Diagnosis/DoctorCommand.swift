@@ -191,7 +191,7 @@ extension RouterDiagnosis {
     }
 
     /// The reason why viewers on the internet can't join, with a remedy; nil if they can.
-    fileprivate var explanation: Explanation? {
+    var explanation: Explanation? {
         if let outside { return OutsideReach(outside).explanation(of: outside, router: router) }
         return if case .failure(let error) = outcome { error.explanation() } else { nil }
     }

@@ -1,231 +1,45 @@
-internal import FoundationEssentials
-internal import Glibc
 internal import RTCShareCapture
-internal import RTCShareMedia
 
-/// The sources of a machine, as `rtcshare sources` prints them. The names of the properties are those in JSON.
-struct SourceListing: Encodable {
-    struct Display: Encodable {
-        let spec: String
-        /// The value of `DISPLAY`.
-        let name: String
-        let width: Int
-        let height: Int
-    }
+/// The sources of a machine, as `rtcshare sources` prints them.
+struct SourceListing: Encodable, Sendable {
+    let screens: ScreenListing
+    let cameras: CameraListing
+    let sounds: SoundListing
 
-    struct Output: Encodable {
-        let spec: String
-        let name: String
-        /// The manufacturer's product name.
-        let product: String?
-        let x: Int
-        let y: Int
-        let width: Int
-        let height: Int
-        let primary: Bool
-
-        /// Encodes all keys of each entry; unknown values are null.
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(spec, forKey: .spec)
-            try container.encode(name, forKey: .name)
-            try container.encode(product, forKey: .product)
-            try container.encode(x, forKey: .x)
-            try container.encode(y, forKey: .y)
-            try container.encode(width, forKey: .width)
-            try container.encode(height, forKey: .height)
-            try container.encode(primary, forKey: .primary)
-        }
-
-        private enum CodingKeys: String, CodingKey {
-            case spec, name, product, x, y, width, height, primary
-        }
-    }
-
-    struct Window: Encodable {
-        let spec: String
-        let id: UInt32
-        let title: String
-        let application: String?
-        let pid: Int32?
-        let width: Int
-        let height: Int
-        let minimized: Bool
-
-        /// Encodes all keys of each entry; unknown values are null.
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(spec, forKey: .spec)
-            try container.encode(id, forKey: .id)
-            try container.encode(title, forKey: .title)
-            try container.encode(application, forKey: .application)
-            try container.encode(pid, forKey: .pid)
-            try container.encode(width, forKey: .width)
-            try container.encode(height, forKey: .height)
-            try container.encode(minimized, forKey: .minimized)
-        }
-
-        private enum CodingKeys: String, CodingKey {
-            case spec, id, title, application, pid, width, height, minimized
-        }
-    }
-
-    struct Sound: Encodable {
-        let spec: String
-        let name: String
-        let description: String
-        /// The kind: `source` for an input, `sink` for an output.
-        let kind: String
-        let isDefault: Bool
-
-        private enum CodingKeys: String, CodingKey {
-            case spec, name, description, kind
-            case isDefault = "default"
-        }
-    }
-
-    /// A choice that a Wayland desktop offers to the user.
-    struct Portal: Encodable {
-        let spec: String
-        /// The kind: `monitor` or `window`.
-        let kind: String
-    }
-
-    /// A camera with its formats.
-    struct Camera: Encodable {
-        struct Format: Encodable {
-            /// The layout of the pixels, such as `YUY2`.
-            let pixels: String
-            let width: Int
-            let height: Int
-            /// The frame rates per second, the highest first; empty if the camera names none.
-            let frameRates: [Double]
-        }
-
-        let spec: String
-        let name: String
-        let description: String
-        /// Whether it has a light that can be switched.
-        let light: Bool
-        let formats: [Format]
-        /// The formats for people.
-        fileprivate let rows: [String]
-
-        private enum CodingKeys: String, CodingKey {
-            case spec, name, description, light, formats
-        }
-    }
-
-    private(set) var portal: [Portal] = []
-    private(set) var cameras: [Camera] = []
-    private(set) var displays: [Display] = []
-    private(set) var outputs: [Output] = []
-    private(set) var windows: [Window] = []
-    private(set) var sounds: [Sound] = []
-    /// The reasons why parts are empty, by the part's name.
-    private(set) var problems: [String: String] = [:]
-
-    private enum CodingKeys: String, CodingKey, CaseIterable {
+    private enum CodingKeys: String, CodingKey {
         case portal, displays, outputs, windows, cameras, sounds, problems
     }
 
     /// Lists the sources of the desktop, the display and the sound server in the environment.
     init(environment: [String: String], includingMinimized: Bool) {
-        let server = environment["PULSE_SERVER"].flatMap { $0.isEmpty ? nil : $0 }
-        let desktop = DesktopSession(environment: environment)
-        if desktop.isWayland {
-            addPortal()
-            explain([.displays, .windows], "the desktop shares its screens and windows through its portal")
-        }
-        if !desktop.isWayland || desktop.hasDisplay {
-            do throws(CaptureError) {
-                try addDisplay(
-                    environment["DISPLAY"], isWhole: !desktop.isWayland, includingMinimized: includingMinimized)
-                explain([.windows], windows.isEmpty ? "no window is open" : nil)
-            } catch {
-                explain([.displays, .windows], MachineDiagnosis.reason(for: error))
+        let desktop = DesktopSession(environment: environment).kind
+        var screens = ScreenListing(desktop: desktop)
+        if desktop.hasX {
+            let name = environment["DISPLAY"]
+            let contents = Result { () throws(CaptureError) in
+                try DisplayContents(display: name, includingMinimized: includingMinimized)
             }
+            screens.show(contents, named: name, on: desktop)
         }
-        addCameras()
-        do throws(CaptureError) {
-            sounds = try PulseSource.devices(server: server).map { device in
-                Sound(
-                    spec: device.specification.description, name: device.name, description: device.description,
-                    kind: device.kind == .source ? "source" : "sink", isDefault: device.isDefault)
-            }
-            if sounds.isEmpty { explain([.sounds], "the audio server has no device") }
-        } catch {
-            explain([.sounds], MachineDiagnosis.reason(for: error))
-        }
+        self.screens = screens
+        cameras = CameraListing()
+        sounds = SoundListing(server: SoundListing.server(environment))
     }
 
-    private mutating func explain(_ parts: [CodingKeys], _ reason: String?) {
-        for part in parts { problems[part.stringValue] = reason }
+    /// The reasons why parts are empty, by the part's name.
+    private var problems: [String: String] {
+        screens.problems.merging(cameras.problems) { $1 }.merging(sounds.problems) { $1 }
     }
 
-    private mutating func addCameras() {
-        guard !CameraDevice.requiresPermission else {
-            cameras = [
-                Camera(
-                    spec: SourceSpecification.camera(name: nil).description, name: "",
-                    description: "a camera, if you allow it when the desktop asks", light: false, formats: [],
-                    rows: [])
-            ]
-            return
-        }
-        var found: [CameraDevice] = []
-        do throws(CaptureError) {
-            found = try CameraDevice.all()
-            if found.isEmpty { explain([.cameras], "no camera is connected") }
-        } catch {
-            explain([.cameras], MachineDiagnosis.reason(for: error))
-        }
-        cameras = found.map { camera in
-            Camera(
-                spec: SourceSpecification.camera(name: camera.name).description, name: camera.name,
-                description: camera.description, light: camera.hasTorch,
-                formats: camera.formats.map { format in
-                    Camera.Format(
-                        pixels: format.pixels.rawValue, width: format.size.width, height: format.size.height,
-                        frameRates: format.frameRates)
-                }, rows: camera.formats.map(\.description))
-        }
-    }
-
-    private mutating func addPortal() {
-        do throws(ScreenCastPortal.Problem) {
-            portal = try ScreenCastPortal.find().kinds.map {
-                Portal(spec: SourceSpecification.portal($0).description, kind: $0.rawValue)
-            }
-        } catch {
-            explain([.portal], MachineDiagnosis.reason(for: CaptureError.portalUnavailable(error)))
-        }
-    }
-
-    /// Adds the windows of a display and, with `isWhole`, its screen, which XWayland does not show.
-    private mutating func addDisplay(
-        _ name: String?, isWhole: Bool, includingMinimized: Bool
-    ) throws(CaptureError) {
-        let size = try DisplaySource.screenSize(display: name)
-        if isWhole {
-            displays = [
-                Display(
-                    spec: SourceSpecification.display(output: nil).description, name: name ?? "", width: size.width,
-                    height: size.height)
-            ]
-            outputs = try DisplaySource.outputs(display: name).map { output in
-                Output(
-                    spec: SourceSpecification.display(output: output.name).description, name: output.name,
-                    product: output.productName, x: output.area.x, y: output.area.y, width: output.area.size.width,
-                    height: output.area.size.height, primary: output.isPrimary)
-            }
-        }
-        windows = try WindowSource.windows(display: name, includingMinimized: includingMinimized).map { window in
-            Window(
-                spec: SourceSpecification.window(window.specification).description, id: window.id,
-                title: window.title, application: window.application, pid: window.processID,
-                width: window.size.width, height: window.size.height, minimized: window.isMinimized)
-        }
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(screens.portal, forKey: .portal)
+        try container.encode(screens.displays, forKey: .displays)
+        try container.encode(screens.outputs, forKey: .outputs)
+        try container.encode(screens.windows, forKey: .windows)
+        try container.encode(cameras.cameras, forKey: .cameras)
+        try container.encode(sounds.sounds, forKey: .sounds)
+        try container.encode(problems, forKey: .problems)
     }
 
     /// Returns a table for people: a heading for each kind, with columns below.
@@ -233,8 +47,8 @@ struct SourceListing: Encodable {
         var parts: [(name: String, key: CodingKeys, rows: [[String]])] = [
             (
                 "Displays", .displays,
-                displays.map { [$0.spec, "\($0.width)x\($0.height)", "the whole screen of \($0.name)"] }
-                    + outputs.map {
+                screens.displays.map { [$0.spec, "\($0.width)x\($0.height)", "the whole screen of \($0.name)"] }
+                    + screens.outputs.map {
                         [
                             $0.spec, "\($0.width)x\($0.height)",
                             "at \($0.x),\($0.y)" + ($0.primary ? ", primary" : "")
@@ -244,7 +58,7 @@ struct SourceListing: Encodable {
             ),
             (
                 "Windows", .windows,
-                windows.map { window in
+                screens.windows.map { window in
                     let process = window.pid.map { " (pid \($0))" } ?? ""
                     let owner = (window.application ?? "") + process
                     let title = window.title.isEmpty ? "(no title)" : window.title
@@ -256,18 +70,18 @@ struct SourceListing: Encodable {
             ),
             (
                 "Cameras", .cameras,
-                cameras.flatMap { camera in
+                cameras.cameras.flatMap { camera in
                     [[camera.spec, camera.description + (camera.light ? ", with a light" : "")]]
                         + camera.rows.map { ["", $0] }
                 }
             ),
             (
                 "Audio", .sounds,
-                sounds.map { [$0.spec, $0.description + ($0.isDefault ? ", default" : "")] }
+                sounds.sounds.map { [$0.spec, $0.description + ($0.isDefault ? ", default" : "")] }
             ),
         ]
-        if !portal.isEmpty || problems[CodingKeys.portal.stringValue] != nil {
-            let rows = portal.map { [$0.spec, "a \($0.kind) that you choose in the desktop's dialog"] }
+        if !screens.portal.isEmpty || problems[CodingKeys.portal.stringValue] != nil {
+            let rows = screens.portal.map { [$0.spec, "a \($0.kind) that you choose in the desktop's dialog"] }
             parts.insert(("Desktop", .portal, rows), at: 0)
         }
         let lines = parts.flatMap { name, key, rows in

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import FoundationEssentials
 internal import Glibc
+internal import RTCShareLocks
 internal import RTCShareStreams
 internal import RTCShareVideoCoding
 internal import RTCShareWireFormat
@@ -9,6 +10,17 @@ internal import RTCShareWireFormat
 /// everything else continues.
 final class FilmFile: Sendable {
     let recorder: WebMRecorder
+    private let reports = Reports()
+
+    /// The reports about the recording, for the terminal and for a share.
+    private final class Reports: Sendable {
+        let listener = Locked<(@Sendable ([String]) -> Void)?>(nil)
+
+        func say(_ lines: [String]) {
+            Terminal.shared.say(lines)
+            listener.withLock { $0 }?(lines)
+        }
+    }
 
     private static let endings: Set = ["webm", "mkv"]
 
@@ -16,12 +28,13 @@ final class FilmFile: Sendable {
     /// recording has the next free number in its name: FILE-2.webm.
     init(path: String, activity: String, isNumbered: Bool = false) throws(CommandFailure) {
         do throws(MediaFileError) {
-            recorder = try Self.makeRecorder(path: path, isNumbered: isNumbered) { error in
+            recorder = try Self.makeRecorder(path: path, isNumbered: isNumbered) { [reports] error in
                 let failure = CommandFailure(explaining: error)
-                if case .unsuitableVideo = error { return Terminal.shared.say(failure.lines(after: "Warning: ")) }
-                let introduction = "Warning: the recording has ended, and \(activity) continues: "
-                Terminal.shared.say(failure.lines(after: introduction))
-                Terminal.shared.say("The recording up to then is kept.")
+                if case .unsuitableVideo = error { return reports.say(failure.lines(after: "Warning: ")) }
+                var lines = failure.lines(after: "Warning: the recording has ended, and \(activity) continues: ")
+                // The remedy is the last line.
+                lines.insert("The recording up to then is kept.", at: 1)
+                reports.say(lines)
             }
         } catch {
             throw CommandFailure(explaining: error)
@@ -43,6 +56,9 @@ final class FilmFile: Sendable {
         }
     }
 
+    /// Calls `body` with each later report that the terminal prints.
+    func onReport(_ body: @escaping @Sendable ([String]) -> Void) { reports.listener.withLock { $0 = body } }
+
     /// Returns the path of the recording with this number among those of one name.
     private static func numbered(_ path: String, _ number: Int) -> String {
         guard number > 1, let dot = path.lastIndex(of: ".") else { return path }
@@ -59,17 +75,19 @@ final class FilmFile: Sendable {
     /// The duration of the recording.
     var duration: Duration { recorder.duration }
 
-    /// Ends the recording, and reports its duration.
+    /// Ends the recording, and reports its duration. Returns the report.
     /// - Throws: The reason if it has ended before.
-    func close() async throws(CommandFailure) {
+    @discardableResult func close() async throws(CommandFailure) -> String {
         do {
             try await recorder.close()
         } catch {
             throw CommandFailure(explaining: error)
         }
-        guard duration > .zero else {
-            return Terminal.shared.say("Nothing was recorded: no video and no audio arrived.")
-        }
-        Terminal.shared.say("Recorded \(duration.seconds.clock) to \(recorder.path).")
+        let words =
+            duration > .zero
+            ? "Recorded \(duration.seconds.clock) to \(recorder.path)."
+            : "Nothing was recorded: no video and no audio arrived."
+        Terminal.shared.say(words)
+        return words
     }
 }

@@ -120,7 +120,7 @@ internal import RTCShareWireFormat
     /// Reports later changes of the ports. `addressChanged` is called when the page has an outside address again, with
     /// whether it is another one, and when it has none any more.
     func follow(
-        acceptsTCP: Bool,
+        acceptsTCP: Bool, tell: @SharingActor ([String]) -> Void,
         addressChanged: @escaping @SharingActor (_ address: TransportAddress?, _ isOther: Bool) async -> Void
     ) async {
         for await change in mapper.changes {
@@ -131,12 +131,12 @@ internal import RTCShareWireFormat
             if let loss = loss(of: change, route) {
                 let isPage = change.port == page?.port || pageAddress == nil
                 if loss != knownLoss {
-                    Terminal.shared.say(
+                    tell(
                         Self.lines(loss, after: isPage ? Self.absence : Self.mediaAbsence(acceptsTCP: acceptsTCP)))
                 }
                 knownLoss = loss
             } else if knownLoss != nil, pageAddress != nil, Self.reachable(media?.outcome) != nil {
-                Terminal.shared.say("Viewers on the internet can join again.")
+                tell(["Viewers on the internet can join again."])
                 knownLoss = nil
             }
             guard pageAddress != knownAddress else { continue }

@@ -7,7 +7,8 @@ internal import RTCShareWireFormat
 
 /// The options for the link of a share, and for admission.
 struct LinkOptions: ParsableArguments {
-    @Flag(help: "Make each viewer wait until you run rtcshare admit N.") var ask = false
+    @Flag(help: "Make each viewer wait until you admit them, on the page of rtcshare present or with rtcshare admit N.")
+    var ask = false
 
     @Option(
         help: ArgumentHelp(

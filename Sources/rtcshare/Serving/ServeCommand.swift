@@ -22,7 +22,8 @@ struct ServeCommand: AsyncParsableCommand {
                 rtcshare serve --source window:title=Slides --ask
                 rtcshare serve --record meeting.webm
 
-            Control it from another terminal: rtcshare status, pause, switch, mute, admit, kick, lock, stop.
+            Control it on a page in your browser: rtcshare present. From another terminal: rtcshare status, pause, switch, mute,
+            admit, kick, lock, stop.
 
             Viewers without a browser: rtcshare view LINK, or another WHEP player with whep/SECRET instead of #SECRET.
             """#)
@@ -71,58 +72,67 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingFailure {
-            let owner = try attendee.id()
-            let selection = sources.selection
-            _ = try selection.standardInputOption()
-            var configuration = ViewerServer.Configuration()
-            try link.apply(to: &configuration)
-            configuration.media = selection.media
-            configuration.connection = sharing.connectionConfiguration(for: selection.media)
-            try network.apply(to: &configuration.connection, port: portOption.port, acceptsTCP: true)
-            let endpoints = try publishing.endpoints(of: owner, sharing: selection.media)
-            let sources = try sharing.open(selection)
-            let interruption = Interruption()
-            let mediaPort = try await openMediaPort(configuration)
-            configuration.connection.sharedPort = mediaPort
-            let internet = link.internet ? await InternetAccess(mediaPort: mediaPort) : nil
-            do {
-                let room = try await running.room(of: owner, joining: place, on: mediaPort)
-                if let internet { try await encrypt(&configuration, for: internet) }
-                let server = try await listen(configuration, room: room)
-                await internet?.openPage(server.port)
-                let inviting = RunningShare.Inviting(
-                    media: selection.media, configuration: configuration.connection,
-                    policy: network.ice.iceTransportPolicy)
-                let hosts = try LinkHosts(
-                    given: link.address, listening: configuration.addresses, zone: configuration.zone,
-                    all: link.allAddresses)
-                let share = Share(
-                    room: room, sources: sources, options: sharing, running: running, inviting: inviting,
-                    film: try sharing.openFilm(), interruption: interruption)
-                let asking = Task { [connection = configuration.connection] in
-                    await ServerNameReport.run(askedBy: connection)
-                }
-                defer { asking.cancel() }
-                // Servers accept TCP connections themselves.
-                var publishing = configuration.connection
-                publishing.acceptsTCP = false
-                let places = endpoints.places(
-                    of: room, membership: try place.membership, configuration: publishing)
-                try await share.run(behind: server, publishedAt: places) { [configuration] running in
-                    running.linkHosts = hosts.hosts
-                    running.outsideAddress = internet?.pageAddress
-                    try await tell(server, hosts, running.outsideAddress, configuration)
-                    endpoints.warnOfRisks()
-                    if let internet { await follow(internet, server, running, configuration) }
-                }
-            } catch {
-                await internet?.close()
-                await mediaPort.close()
-                throw error
+            let sources = try sharing.open(sources.selection)
+            try await run(with: sources, interruption: Interruption())
+        }
+    }
+
+    /// Shares the opened sources until the share is stopped. `desk` is that of the presenter who started it on the page. It
+    /// ends early if its task is canceled.
+    func run(with opened: OpenedSources, on desk: ControlDesk? = nil, interruption: Interruption) async throws {
+        let owner = try attendee.id()
+        let selection = sources.selection
+        _ = try selection.standardInputOption()
+        var configuration = ViewerServer.Configuration()
+        try link.apply(to: &configuration)
+        configuration.media = selection.media
+        configuration.connection = sharing.connectionConfiguration(for: selection.media)
+        try network.apply(to: &configuration.connection, port: portOption.port, acceptsTCP: true)
+        let endpoints = try publishing.endpoints(of: owner, sharing: selection.media)
+        let mediaPort = try await openMediaPort(configuration)
+        configuration.connection.sharedPort = mediaPort
+        let internet = link.internet ? await InternetAccess(mediaPort: mediaPort) : nil
+        var listening: ViewerServer?
+        do {
+            let room = try await running.room(of: owner, joining: place, on: mediaPort)
+            if let internet { try await encrypt(&configuration, for: internet) }
+            let server = try await listen(configuration, room: room)
+            listening = server
+            try Task.checkCancellation()
+            await internet?.openPage(server.port)
+            let inviting = RunningShare.Inviting(
+                media: selection.media, configuration: configuration.connection,
+                policy: network.ice.iceTransportPolicy)
+            let hosts = try LinkHosts(
+                given: link.address, listening: configuration.addresses, zone: configuration.zone,
+                all: link.allAddresses)
+            let share = Share(
+                room: room, sources: opened, options: sharing, running: running, inviting: inviting,
+                film: try sharing.openFilm(), interruption: interruption, desk: desk)
+            let asking = Task { [connection = configuration.connection] in
+                await ServerNameReport.run(askedBy: connection)
             }
+            defer { asking.cancel() }
+            // Servers accept TCP connections themselves.
+            var publishing = configuration.connection
+            publishing.acceptsTCP = false
+            let places = endpoints.places(
+                of: room, membership: try place.membership, configuration: publishing)
+            try await share.run(behind: server, publishedAt: places) { [configuration] running in
+                running.linkHosts = hosts.hosts
+                running.outsideAddress = internet?.pageAddress
+                try await tell(server, hosts, running, configuration, isPresented: desk != nil)
+                endpoints.warnOfRisks()
+                if let internet { await follow(internet, server, running, configuration) }
+            }
+        } catch {
+            await listening?.close()
             await internet?.close()
             await mediaPort.close()
+            throw error
         }
+        await internet?.close()
+        await mediaPort.close()
     }
 
     /// Opens the media port from outside, and creates the certificate for the outside address.
@@ -140,13 +150,14 @@ struct ServeCommand: AsyncParsableCommand {
         _ internet: InternetAccess, _ server: ViewerServer, _ share: RunningShare,
         _ configuration: ViewerServer.Configuration
     ) async {
-        Terminal.shared.say(await internet.report(acceptsTCP: configuration.connection.acceptsTCP))
+        share.tell(await internet.report(acceptsTCP: configuration.connection.acceptsTCP))
         // It ends when the ports are closed.
         Task {
-            await internet.follow(acceptsTCP: configuration.connection.acceptsTCP) { outside, isOther in
+            await internet.follow(acceptsTCP: configuration.connection.acceptsTCP, tell: share.tell) {
+                outside, isOther in
                 share.outsideAddress = outside
                 guard let outside, isOther else { return }
-                Terminal.shared.say("The internet link has a new address.")
+                share.tell(["The internet link has a new address."])
                 if StandardStreams.areKept {
                     Terminal.shared.say("To print it, run: \(share.command("link"))")
                 } else {
@@ -211,14 +222,16 @@ struct ServeCommand: AsyncParsableCommand {
             "can't listen on \(place): \(reason)", try: "rtcshare serve --listen 0")
     }
 
-    /// Prints the links, and notices about them.
-    private func tell(
-        _ server: ViewerServer, _ hosts: LinkHosts, _ outside: TransportAddress?,
-        _ configuration: ViewerServer.Configuration
+    /// Prints the links, which a presenter sees on the page, and notices about them.
+    @SharingActor private func tell(
+        _ server: ViewerServer, _ hosts: LinkHosts, _ share: RunningShare,
+        _ configuration: ViewerServer.Configuration, isPresented: Bool
     ) async throws {
-        let links = server.links(hosts: hosts.hosts, outside: outside)
-        // The output of a service is stored where others read it, and links are secret.
-        if StandardStreams.areKept {
+        let links = server.links(hosts: hosts.hosts, outside: share.outsideAddress)
+        if isPresented {
+            Terminal.shared.say("Viewers can join now.")
+        } else if StandardStreams.areKept {
+            // The output of a service is stored where others read it, and links are secret.
             Terminal.shared.say("Viewers can join now. To print the link, run: rtcshare link")
         } else {
             // On a terminal, the lines that begin with Watch have them.
@@ -239,18 +252,24 @@ struct ServeCommand: AsyncParsableCommand {
             }
         }
         if let fingerprint = configuration.tls?.fingerprint {
-            Terminal.shared.say(
+            share.tell([
                 "Browsers warn about the self-signed certificate. Compare its SHA-256 fingerprint before you accept it: "
-                    + fingerprint)
+                    + fingerprint
+            ])
         }
         let isBeyond = links.contains { $0.reach == .network }
         if isBeyond, configuration.tls == nil, configuration.token != nil {
-            Terminal.shared.say(
-                "Warning: the page is not encrypted. Other people on this network can read the link and watch. To encrypt "
-                    + "the page, add --tls-self-signed. Video and audio are always encrypted.")
+            let cure =
+                isPresented
+                ? "Admit each person yourself, if that matters."
+                : "To encrypt the page, add --tls-self-signed. Video and audio are always encrypted."
+            share.tell([
+                "Warning: the page for viewers is not encrypted. Other people on this network can read the link and watch. "
+                    + cure
+            ])
         }
         if configuration.token == nil {
-            Terminal.shared.say("Warning: the link has no secret. Anyone who can reach this machine can watch.")
+            share.tell(["Warning: the link has no secret. Anyone who can reach this machine can watch."])
         }
     }
 

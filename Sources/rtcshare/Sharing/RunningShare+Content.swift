@@ -252,7 +252,9 @@ extension RunningShare {
     private func limitConnections(to configuration: VideoEncodingParameters) {
         guard let bitrate = configuration.maxBitrate, bitrate != contentBitrate else { return }
         contentBitrate = bitrate
-        for viewer in room.viewers { viewer.session.connection.setMaximumBitrate(maximumBitrate) }
+        for viewer in room.viewers where previews[viewer.id] == nil {
+            viewer.session.connection.setMaximumBitrate(maximumBitrate)
+        }
     }
 
     /// Mutes or unmutes audio. Returns a sentence with the result.

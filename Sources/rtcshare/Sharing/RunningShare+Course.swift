@@ -56,6 +56,9 @@ extension RunningShare: ContentShareObserver {
         case .course(let event):
             if case .second = event { followSize() }
             return event
+        case .told(let lines):
+            note(lines)
+            return nil
         case .started, .statusDue: return nil
         }
     }

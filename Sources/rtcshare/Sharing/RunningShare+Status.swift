@@ -23,7 +23,8 @@ extension RunningShare {
         let listed = room.viewers.compactMap { viewer in
             viewers[viewer.id].map { state in
                 ControlledShare.Viewer(
-                    viewer, state: state, served: served[viewer.id], rates: rates.viewers[viewer.id])
+                    viewer, state: state, served: served[viewer.id], rates: rates.viewers[viewer.id],
+                    condition: troubles[viewer.id])
             }
         }
         return ControlledShare(
@@ -32,7 +33,8 @@ extension RunningShare {
                 isPaused: content.isPaused, isPublished: isPublished, hasLink: server != nil, viewers: listed),
             source: content.current.specification,
             interruption: interruption,
-            camera: cameraStatus, sounds: sounds.audioStatus, microphone: sounds.microphoneStatus,
+            camera: cameraStatus, canSendCamera: inviting.media.contains(.camera), sounds: sounds.audioStatus,
+            microphone: sounds.microphoneStatus,
             width: rates.size?.width, height: rates.size?.height, framesPerSecond: rates.framesPerSecond,
             bitrate: rates.bitsPerSecond / 1000, maxBitrate: Int(contentBitrate.bitsPerSecond / 1000),
             maxFramerate: parameters.maxFramerate ?? options.quality.maxFramerate,
@@ -43,8 +45,9 @@ extension RunningShare {
             destination: room.destination.description, subgroups: room.subgroups.map(\.name).sorted(),
             isLocked: isLocked,
             needsApproval: server?.requiresApproval,
-            recording: film.map { .init(file: $0.recorder.path, seconds: $0.duration / .seconds(1)) },
-            viewers: listed, servers: places, uptime: (startTime.duration(to: .now) / .seconds(1)).rounded(.down))
+            recording: activeFilm.map { .init(file: $0.recorder.path, seconds: $0.duration / .seconds(1)) },
+            viewers: listed, servers: places, messages: messages.newest,
+            uptime: (startTime.duration(to: .now) / .seconds(1)).rounded(.down))
     }
 }
 
@@ -66,13 +69,18 @@ extension ControlledShare.Codec {
 }
 
 extension ControlledShare.Viewer {
-    fileprivate init(_ viewer: RoomViewer, state: ConnectionState, served: ServedViewer?, rates: ViewerRates?) {
+    fileprivate init(
+        _ viewer: RoomViewer, state: ConnectionState, served: ServedViewer?, rates: ViewerRates?,
+        condition: ViewerTroubles.Condition?
+    ) {
+        let trouble = state == .disconnected ? .silent : condition?.trouble
         self.init(
             id: viewer.id, state: state, isWaiting: viewer.membership.isWaiting, groups: viewer.membership.names,
             address: served?.address, browser: served?.browser,
             since: served.map { Date(timeIntervalSince1970: $0.since) }, codec: rates?.codec,
             bitrate: rates.map { $0.bitsPerSecond / 1000 }, fractionLost: rates?.fractionLost,
-            roundTripTime: rates?.roundTripTime, path: rates?.path)
+            roundTripTime: rates?.roundTripTime, path: rates?.path, trouble: trouble,
+            troubleFigure: trouble == condition?.trouble ? condition?.figure : nil)
     }
 }
 

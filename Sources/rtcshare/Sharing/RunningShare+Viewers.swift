@@ -117,6 +117,19 @@ extension RunningShare {
         }
     }
 
+    /// Makes new viewers wait for admission, or not. Then those of an open link don't wait any longer, because they could
+    /// join again. Returns a sentence with the result.
+    func setApproval(_ isNeeded: Bool) throws -> String {
+        let server = try linkServer()
+        server.requiresApproval = isNeeded
+        if isNeeded { return "New viewers wait until you admit them." }
+        guard !server.isLocked else {
+            return "Viewers don't need approval any more, but the link is locked: new viewers can't join."
+        }
+        for viewer in room.viewers where viewer.membership.isWaiting { _ = try? server.admit(viewer.id) }
+        return "Anyone with the link can watch."
+    }
+
     /// Disconnects a viewer. Returns a sentence with the result.
     func kick(_ viewer: Int) async throws -> String {
         let name = viewers.name(of: viewer)
@@ -138,7 +151,7 @@ extension RunningShare {
     }
 
     /// Returns the links of the share, or those of a subgroup.
-    func links(_ name: String?) throws -> ControlAnswer {
+    func links(_ name: String? = nil) throws -> [ViewerLink] {
         let server = try linkServer()
         var subgroup: Subgroup?
         if let name {
@@ -149,15 +162,26 @@ extension RunningShare {
             }
             subgroup = wanted
         }
-        return .links(server.links(hosts: linkHosts, outside: outsideAddress, subgroup: subgroup).map(\.url))
+        return server.links(hosts: linkHosts, outside: outsideAddress, subgroup: subgroup)
+    }
+
+    /// Returns the QR code of the first link that leads to this machine from another one.
+    func linkCode() throws -> ControlAnswer {
+        guard let link = try links().first(where: { $0.reach != .machine }), let code = QRCode.svg(for: link.url) else {
+            throw CommandFailure(
+                .inputMissing, "no link works on other machines",
+                try: "restart the share with --address ADDR, and without an address in --listen")
+        }
+        return .content(type: "image/svg+xml", Array(code.utf8))
     }
 }
 
 extension RunningShare: SharingRoomObserver {
     func roomDidChange() {}
 
-    /// Notifies the share of the state of a viewer, but not of a publication.
+    /// Notifies the share of the state of a viewer, but not of a publication or a preview.
     func viewer(_ id: Int, didChangeTo state: ConnectionState) {
+        if state.isOver { previews[id] = nil }
         if state != .new, viewers.session(of: id) != nil { events.yield(.viewer(id, state)) }
     }
 }

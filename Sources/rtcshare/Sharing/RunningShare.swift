@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import RTCShareContentShare
 internal import RTCShareMedia
 internal import RTCSharePeerConnection
@@ -29,23 +30,37 @@ internal import RTCShareWireFormat
     let inviting: Inviting
     /// The server of the share's link. Nil without a link.
     let server: ViewerServer?
-    /// The recording of all sent media.
-    let film: FilmFile?
+    /// The recording of all sent media; nil if there is none.
+    var film: FilmFile? { didSet { course.isRecording = film != nil } }
+    /// The recording of `--record`, whose failure is one of the command.
+    let requestedFilm: FilmFile?
+    let recordingTurns = TurnQueue()
     let places: PublishingServers
     let events: AsyncStream<Share.Occurrence>.Continuation
     let startTime = ContinuousClock.now
     /// The name of the share's control socket.
     var name = ControlSocket.defaultName
+    /// The path of the control socket, if the presenter chose it.
+    var control: String?
     /// The addresses and names in links.
     var linkHosts: [String] = []
     /// The address in links from which a router forwards to the page; nil without one.
     var outsideAddress: TransportAddress?
     var viewers: ShareViewers
+    /// The previews, by their numbers in the room.
+    var previews: [Int: AttendeeSession] = [:]
     var course: ShareCourse
     /// The rates of the last second.
     var rates = ShareRates()
     /// The codec of the last second, with the reason.
     var codecDecision: CodecDecision?
+    /// The rates of the last minutes.
+    var history = ShareHistory()
+    /// The condition of each viewer's connection.
+    var troubles = ViewerTroubles()
+    private(set) var messages = ShareMessages()
+    /// The sentence about the end of the share; nil before, and for a failure.
+    var endReason: String?
     private(set) var isEnding = false
 
     // MARK: Sources
@@ -79,7 +94,7 @@ internal import RTCShareWireFormat
         sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
     ) {
         (self.room, self.options, self.inviting) = (room, options, inviting)
-        (self.server, self.places, self.film) = (server, places, film)
+        (self.server, self.places, self.film, requestedFilm) = (server, places, film, film)
         (self.events, self.sleep) = (events, sleep)
         self.output = output ?? room
         self.openContent =
@@ -106,9 +121,19 @@ internal import RTCShareWireFormat
 
     // MARK: Events of the share
 
+    /// Prints lines, as a message for the presenter.
+    func tell(_ lines: [String]) {
+        Terminal.shared.say(lines)
+        note(lines)
+    }
+
+    /// Keeps lines that were printed, as a message for the presenter.
+    func note(_ lines: [String]) { messages.add(lines, at: Date()) }
+
     /// Returns a command for this share that a person can type in another terminal.
     func command(_ arguments: String) -> String {
-        "rtcshare \(arguments)" + (name == ControlSocket.defaultName ? "" : " --name \(name)")
+        let usual = name == ControlSocket.defaultName ? "" : " --name \(name)"
+        return "rtcshare \(arguments)" + (control.map { " --control \($0)" } ?? usual)
     }
 
     /// Ends capture, and rejects all later requests.
@@ -128,6 +153,11 @@ internal import RTCShareWireFormat
     var isAnyConnected: Bool {
         let waiting = Set(room.viewers.lazy.filter(\.membership.isWaiting).map(\.id))
         return viewers.hasConnected(besides: waiting) || places.publishedCount > 0
+    }
+
+    /// The number of connected viewers who were admitted.
+    var watchingCount: Int {
+        room.viewers.count { !$0.membership.isWaiting && viewers[$0.id]?.hasConnected == true }
     }
 
     // MARK: Requests
@@ -190,7 +220,15 @@ internal import RTCShareWireFormat
                     try: "rtcshare status (it lists your subgroups)")
             }
             return done("You left the subgroup \(name).")
-        case .link(let subgroup): return try links(subgroup)
+        case .link(let subgroup): return .links(try links(subgroup).map(ControlLinks.Place.init))
+        case .linkCode: return try linkCode()
+        case .history: return .history(ControlHistory(samples: history.samples))
+        case .record(true): return done(try await startRecording())
+        case .record(false): return .done(notice: try await stopRecording())
+        case .setApproval(let isNeeded):
+            return done(try setApproval(isNeeded))
+        case .openPage, .start, .choices, .keep, .sources, .router:
+            throw CommandFailure(.internalError, "a share does not answer this itself")
         case .lock:
             let server = try linkServer()
             guard !server.isLocked else { return .done(notice: "The link is already locked.") }
@@ -210,6 +248,10 @@ internal import RTCShareWireFormat
             guard try admit(viewer) else { return .done(notice: "\(name) is already admitted.") }
             return done("\(name) is admitted.")
         case .kick(let viewer): return try await inViewerTurn { done(try await kick(viewer)) }
+        case .openPreview(let offer): return try await inViewerTurn { try await openPreview(offer) }
+        case .closePreview(let preview):
+            try await closePreview(preview)
+            return .done(notice: nil)
         }
     }
 

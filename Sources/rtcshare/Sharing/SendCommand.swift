@@ -173,7 +173,7 @@ struct SendCommand: AsyncParsableCommand {
                 on: connection, servers: configuration.iceServers, until: interruption)
         } catch {
             await connection.close()
-            try? await film?.close()
+            _ = try? await film?.close()
             throw error
         }
         guard let (offer, answer) = exchange else {

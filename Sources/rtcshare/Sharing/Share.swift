@@ -18,6 +18,8 @@ internal import RTCShareWireFormat
     /// The recording of all sent media.
     let film: FilmFile?
     let interruption: Interruption
+    /// Answers the requests of a presenter who started this share from the page; nil for a share with a socket of its own.
+    var desk: ControlDesk?
     /// A sequence that gets an element when the session file of this share is removed.
     var removals: AsyncStream<Void>?
 
@@ -31,6 +33,8 @@ internal import RTCShareWireFormat
         case place(PublishingServers.Occurrence)
         /// A source has ended, and all its frames were sent. The error is nil if the end was expected.
         case sourceEnded(any VideoSource, (any Error)?)
+        /// Lines were printed that are a message for the presenter, too.
+        case told([String])
         /// The capture of a source has ended.
         case captureEnded(SourceObserver)
         /// An event that needs no more facts.
@@ -95,7 +99,7 @@ internal import RTCShareWireFormat
             room: room, sources: sources, options: options, inviting: inviting, server: server, places: places,
             film: film, events: continuation)
         room.contentShare.add(observer: share)
-        if let film { room.record(to: film.recorder) }
+        if let film { share.record(to: film) }
         let parts = Parts()
         parts.tasks = watch(server, continuation)
         let starting = start(share, parts, begin)
@@ -115,21 +119,23 @@ internal import RTCShareWireFormat
             failure = error
         }
         await finish(reports, parts, server)
+        if let failure { share.endReason = CommandFailure(explaining: failure).message }
         do {
-            try await closeAll([{ try await film?.close() }, { try await parts.statistics?.close() }])
+            try await closeAll([{ try await share.endRecording() }, { try await parts.statistics?.close() }])
         } catch {
             // The error that ended the share is thrown, and not an error of closing its files.
+            if failure == nil { share.endReason = CommandFailure(explaining: error).message }
             failure = failure ?? error
         }
-        // This is the last step, because the socket answers commands that wait for the end of the share.
-        await parts.socket?.close()
+        // This is the last step, because the desk answers commands that wait for the end of the share.
+        await parts.desk?.shareDidEnd(reason: share.endReason)
         if let failure { throw failure }
     }
 
     /// The files and tasks of a running share.
     @SharingActor private final class Parts {
         var statistics: StatisticsWriter?
-        var socket: ControlServer?
+        var desk: ControlDesk?
         var tasks: [Task<Void, Never>] = []
     }
 
@@ -148,19 +154,39 @@ internal import RTCShareWireFormat
                     try Task.checkCancellation()
                     parts.statistics = statistics
                 }
-                parts.socket = try await running.listen(for: share)
+                try Task.checkCancellation()
+                let desk = desk ?? ControlDesk()
+                parts.desk = desk
+                desk.begin(share)
+                let isListening = self.desk == nil ? try await running.listen(at: desk) : true
+                share.name = desk.name
+                share.control = running.control
                 try await begin(share)
                 try Task.checkCancellation()
                 sayUnavailableCodecs()
                 parts.tasks += share.places.start { share.events.yield(.place($0)) }
+                if running.console, self.desk == nil { try await sayPage(of: desk, share, isListening: isListening) }
                 if Terminal.shared.isTerminal { Terminal.shared.say("Press Ctrl-C to stop.") }
                 ServiceManager.ready()
                 if share.server != nil { limitDuration(of: share, parts) }
                 share.events.yield(.started(nil))
+                desk.shareDidStart()
             } catch {
                 share.events.yield(.started(error))
             }
         }
+    }
+
+    /// Prints the link of the presenter's page, unless others can read the output.
+    private func sayPage(of desk: ControlDesk, _ share: RunningShare, isListening: Bool) async throws {
+        guard StandardStreams.areKept else {
+            return Terminal.shared.show(secret: "Control: \(try await desk.openPage())")
+        }
+        Terminal.shared.say(
+            isListening
+                ? "To open the page for you as the presenter, run: \(share.command("present"))"
+                : "There is no page for you as the presenter: others can read its link here, and this share has no control "
+                    + "socket to ask for it.")
     }
 
     /// Reports the codecs that this machine lacks, unless the presenter has chosen others.
@@ -210,10 +236,13 @@ internal import RTCShareWireFormat
     ) async throws -> Bool {
         for effect in effects {
             switch effect {
-            case .say(let lines): Terminal.shared.say(lines)
+            case .say(let lines): share.tell(lines)
+            case .mention(let lines): Terminal.shared.say(lines)
             case .consume: try await consume()
             case .startCapture: startCapture(of: share, parts)
-            case .end: return false
+            case .end:
+                share.endReason = share.messages.newest.last?.text
+                return false
             case .fail(let error): throw error
             }
         }
@@ -291,10 +320,11 @@ internal import RTCShareWireFormat
 }
 
 extension RunningOptions {
-    /// Starts the share's control server. Nil with `--no-control`, or if it can't start and no option requires it.
+    /// Opens the control socket of a share. Returns false with `--no-control`, or if the socket can't be opened and no option
+    /// requires it.
     /// - Throws: `CancellationError` if the share was stopped before. No socket remains then.
-    @SharingActor func listen(for share: RunningShare) async throws -> ControlServer? {
-        if noControl { return nil }
+    @SharingActor func listen(at desk: ControlDesk) async throws -> Bool {
+        if noControl { return false }
         do {
             // This tries the sockets of other shares. Suspended processes take seconds to time out.
             let listening = try await WorkerThread.run(named: "control socket") {
@@ -302,18 +332,17 @@ extension RunningOptions {
                 guard let control else { return try ControlSocket.listen(name: name ?? ControlSocket.defaultName) }
                 return try ControlSocket.listen(path: control)
             }
-            share.name = listening.socket.name
-            let server = try await ControlServer.start(listening) { await share.answer($0) }
+            try await desk.listen(at: listening)
             guard !Task.isCancelled else {
-                await server.close()
+                await desk.close()
                 throw CancellationError()
             }
             if let notice = listening.notice { Terminal.shared.say(notice) }
-            return server
+            return true
         } catch let failure as CommandFailure where name == nil && control == nil && !Task.isCancelled {
             // A share without control is better than none.
             Terminal.shared.say("rtcshare status, pause and the like don't work for this share: \(failure.message).")
-            return nil
+            return false
         }
     }
 }

@@ -56,6 +56,8 @@ struct ShareCourse {
 
     enum Effect {
         case say([String])
+        /// Print lines about viewers who come and go, whom the presenter's page lists.
+        case mention([String])
         /// Mark the stored session as used.
         case consume
         /// Start the sources, and then the time limit of `--duration`.
@@ -66,7 +68,8 @@ struct ShareCourse {
 
     /// Whether viewers join a running share by a link.
     private let isServed: Bool
-    private let isRecording: Bool
+    /// Whether the media are recorded, so that the last frames are awaited.
+    var isRecording: Bool
     /// The limit of the share's duration in seconds.
     private let duration: Double?
     private let servers: Int
@@ -94,15 +97,15 @@ struct ShareCourse {
         switch event {
         case .viewerConnected(let name, let isWaiting, let refused):
             return viewerConnected(name, isWaiting, refused, situation)
-        case .viewerUnresponsive(let name): return [.say(["\(name) does not answer. Waiting for it to come back."])]
-        case .viewerReconnected(let name): return [.say(["\(name) is back."])]
+        case .viewerUnresponsive(let name): return [.mention(["\(name) does not answer. Waiting for it to come back."])]
+        case .viewerReconnected(let name): return [.mention(["\(name) is back."])]
         case .viewerLeft(let name, let failure, let isRemoved, let others):
             let isLast = others == 0 && !outlivesViewers
             if isLast, let failure { return [.fail(failure)] }
-            return (isRemoved ? [] : [.say(Self.departure(of: name, goneBy: failure))])
+            return (isRemoved ? [] : [.mention(Self.departure(of: name, goneBy: failure))])
                 + (isLast ? Self.end("The share has ended: no viewer is left.") : [])
         case .viewerWaiting(let name, let command):
-            return [.say(["\(name) is waiting to be admitted. Run: \(command)"])]
+            return [.mention(["\(name) is waiting to be admitted.", "Run: \(command)"])]
         case .published(let report): return [.say(report)] + receiverReached()
         case .publishingFailed(let server, let error, let retryPolicy, let report):
             if !isServed, situation.viewers == 0 {
@@ -157,7 +160,7 @@ struct ShareCourse {
             return [.fail(CommandFailure(.unavailable, "\(ContentShareStatus.refusedByPeer)"))]
         }
         // A separate line reports a viewer who waits for admission.
-        return receiverReached() + (isWaiting ? [] : [.say(["\(name) is connected."])])
+        return receiverReached() + (isWaiting ? [] : [.mention(["\(name) is connected."])])
             + SharedMedia.allCases.filter(refused.contains).map {
                 .say(["\(name) receives no \($0.name): its answer rejects it."])
             }

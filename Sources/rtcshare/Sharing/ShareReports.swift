@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import RTCShareContentShare
 internal import RTCShareLocks
 internal import RTCSharePeerConnection
@@ -21,7 +22,11 @@ internal import RTCShareTransport
     mutating func secondDidPass(_ statistics: StatisticsWriter?) async {
         Terminal.shared.flush()
         await write(to: statistics)
-        share.rates = rates.rates(for: await summaries)
+        let summaries = await summaries
+        share.rates = rates.rates(for: summaries)
+        share.limitPreviews()
+        share.troubles.update(with: summaries, maxBitrate: share.contentBitrate)
+        share.history.add(ShareHistory.Sample(share.rates, viewers: share.watchingCount, at: Date()))
         share.codecDecision = await share.room.contentShare.codecDecision()
         reportSlowness()
         seconds += 1

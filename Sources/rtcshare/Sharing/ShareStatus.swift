@@ -14,6 +14,8 @@ struct ShareRates: Sendable {
     var bitsPerSecond = 0.0
     var roundTripTime: Double?
     var fractionLost: Double?
+    /// The highest target bitrate of the content to a viewer; nil until it is known.
+    var bestTarget: DataRate?
     /// Whether there is a previous measurement.
     var isKnown = false
     /// The rates of each viewer, by its number.
@@ -45,6 +47,7 @@ struct ShareStatus {
             let bits = (Double(summary.bytesSent) - Double(before.bytesSent)) * 8 / seconds
             let trip = summary.roundTripTime.map { $0 / .seconds(1) }
             rates.bitsPerSecond += bits
+            if let target = summary.targetBitrate { rates.bestTarget = max(rates.bestTarget ?? target, target) }
             rates.viewers[viewer] = ViewerRates(
                 codec: summary.codec, bitsPerSecond: bits, roundTripTime: trip, fractionLost: summary.fractionLost,
                 path: summary.route)

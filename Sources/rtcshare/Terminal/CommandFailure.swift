@@ -60,8 +60,11 @@ struct CommandFailure: Error {
     func lines(after introduction: String) -> [String] {
         var lines = [introduction + (problem.first ?? "")] + problem.dropFirst()
         if problem.count == 1 { lines[0] = lines[0].sentence }
-        return lines + (remedy.map { ["Try: \($0)"] } ?? [])
+        return lines + (remedy.map { [Self.remedyMarks[0] + $0] } ?? [])
     }
+
+    /// The beginnings of a report's last line that has a remedy.
+    static let remedyMarks = ["Try: ", "Run: "]
 }
 
 extension String {

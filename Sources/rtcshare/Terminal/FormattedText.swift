@@ -62,6 +62,9 @@ extension Date {
     /// The time of day, such as `17:05:31`.
     var timeOfDayWithSeconds: String { localText("%H:%M:%S") }
 
+    /// The local date and time in the name of a file: `2026-11-28 13.15.02`. Some file systems have no colons.
+    var nameOfFile: String { localText("%Y-%m-%d %H.%M.%S") }
+
     /// The date and time, such as `2026-05-01 17:05:09 +0200`.
     var dayAndTime: String { localText("%Y-%m-%d %H:%M:%S %z") }
 

@@ -35,6 +35,9 @@ final class Terminal: Sendable {
         write(lines.map { "  " + $0 + "\n" }.joined())
     }
 
+    /// Prints a line with a secret, of which the service manager learns nothing.
+    func show(secret line: String) { write([line]) }
+
     /// Writes a line of the log.
     func log(_ line: String) { write([line]) }
 

@@ -47,29 +47,59 @@ extension Interop {
             let sound = ControlledShare.Sound(spec: "tone")
             let viewer = ControlledShare.Viewer(
                 id: 1, state: .disconnected, isWaiting: true, groups: [], address: "", browser: "", since: Date(),
-                codec: "", bitrate: 1, fractionLost: 0, roundTripTime: 1, path: .relayed)
+                codec: "", bitrate: 1, fractionLost: 0, roundTripTime: 1, path: .relayed, trouble: .stuck,
+                troubleFigure: 1)
             let place = ControlledShare.Server(
                 id: 1, kind: "whip", name: "", state: .failed, since: Date(), count: 1, failure: "",
                 nextAttempt: Date(), codec: "", bitrate: 1, fractionLost: 0, roundTripTime: 1, path: .direct)
             let codec = ControlledShare.Codec(name: "", reason: .processor, alternative: "", retryIn: 1)
+            let message = ControlledShare.Message(id: 1, time: Date(), text: "", remedy: "")
+            let sample = ShareHistory.Sample(
+                time: Date(), bitrate: 1, framesPerSecond: 1, roundTripTime: 1, fractionLost: 1, viewers: 1)
             let share = ControlledShare(
                 name: "", pid: 1, attendee: "", state: .sharing, source: "", interruption: "",
                 camera: .init(spec: "", interruption: "", isLightOn: true), sounds: [sound], microphone: sound,
                 width: 1, height: 1, framesPerSecond: 1, bitrate: 1, maxBitrate: 1, maxFramerate: 1, codec: codec,
                 maxWidth: 1, maxHeight: 1, hint: .text, isSlateShown: true, isAudioMuted: true, isMicrophoneMuted: true,
                 destination: "", subgroups: [], isLocked: true, needsApproval: true,
-                recording: .init(file: "", seconds: 1), viewers: [viewer], servers: [place], uptime: 1)
+                recording: .init(file: "", seconds: 1), viewers: [viewer], servers: [place],
+                messages: [message], uptime: 1)
             #expect(described(try Self.schema("Share")) == (try members(share)))
             let properties = try #require(try Self.schema("Share")["properties"] as? [String: [String: Any]])
             #expect(described(try #require(properties["codec"])) == (try members(codec)))
             #expect(described(try Self.schema("Viewer")) == (try members(viewer)))
             #expect(described(try Self.schema("Server")) == (try members(place)))
+            #expect(described(try Self.schema("Message")) == (try members(message)))
+            let history = try Self.schema("History")
+            #expect(described(history) == (try members(ControlHistory(samples: [sample]))))
+            let samples = (history["properties"] as? [String: [String: Any]])?["samples"]?["items"] as? [String: Any]
+            #expect(described(try #require(samples)) == (try members(sample)))
+            let link = ControlLinks.Place(url: "", reach: .network)
+            #expect(described(try Self.schema("Links")) == (try members(ControlLinks([link]))))
             let change = ShareChange(
                 isPaused: true, isSlateShown: true, source: "", camera: .init(), maxBitrate: 1, maxFramerate: 1,
                 maxWidth: 1, maxHeight: 1, hint: .text, isAudioMuted: true, isMicrophoneMuted: true, destination: "",
-                isLocked: true)
+                isLocked: true, needsApproval: true, isRecording: true)
             let changes = try #require(try Self.schema("ShareChange")["oneOf"] as? [[String: Any]])
             #expect(changes.map(described).reduce(into: []) { $0.formUnion($1) } == (try members(change)))
+        }
+
+        @Test("The description has the values that members have")
+        func values() throws {
+            func check<Value: CaseIterable & RawRepresentable>(
+                _ type: Value.Type, _ member: [String: Any]?
+            ) throws where Value.RawValue == String {
+                let described = try #require(member?["enum"] as? [String], "\(type)")
+                #expect(described.sorted() == type.allCases.map(\.rawValue).sorted(), "\(type)")
+            }
+            func properties(_ schema: [String: Any]?) -> [String: [String: Any]] {
+                schema?["properties"] as? [String: [String: Any]] ?? [:]
+            }
+            let share = properties(try Self.schema("Share"))
+            try check(ControlledShare.State.self, share["state"])
+            try check(CodecDecision.Reason.self, properties(share["codec"])["reason"])
+            try check(ViewerTroubles.Trouble.self, properties(try Self.schema("Viewer"))["trouble"])
+            try check(SharingOptions.Hint.self, try Self.schema("Hint"))
         }
 
         @Test(

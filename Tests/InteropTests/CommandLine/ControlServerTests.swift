@@ -23,7 +23,7 @@ struct ControlServerTests {
         .set(VideoEncodingParameters(contentHint: .motion)), .mute(.all), .mute(.audio), .unmute(.microphone),
         .unmute(.all), .destination(name: "main"), .lock, .unlock, .join(subgroup: "design"),
         .leave(subgroup: "a.b-c_d"), .accept(viewer: nil, answer: "v=0\r\n"), .accept(viewer: 2, answer: ""),
-        .admit(viewer: 3), .kick(viewer: 0),
+        .admit(viewer: 3), .kick(viewer: 0), .setApproval(isNeeded: true), .record(true), .record(false), .openPage,
     ]
 
     @Test("The share gets each request as the command sent it", arguments: requests)
@@ -37,12 +37,14 @@ struct ControlServerTests {
     func answers() async throws {
         let host = try await Host { request in
             switch request {
-            case .link(let subgroup): .links(["http://a/#\(subgroup ?? "-")"])
+            case .link(let subgroup): .links([ControlLinks.Place(url: "http://a/#\(subgroup ?? "-")", reach: .network)])
             case .invite(let main, let subgroups): .offer(viewer: 2, description: "\(main) \(subgroups)")
             default: .failed(status: 66, reason: "é", remedy: "b")
             }
         }
         let client = ControlClient(path: host.path)
+        let places = try await client.ask(.link(subgroup: nil), ControlLinks.self).places
+        #expect(places == [ControlLinks.Place(url: "http://a/#-", reach: .network)])
         #expect(try await client.ask(.link(subgroup: nil), ControlLinks.self).links == ["http://a/#-"])
         #expect(try await client.ask(.link(subgroup: "a.b"), ControlLinks.self).links == ["http://a/#a.b"])
         let offer = try await client.ask(.invite(main: false, subgroups: ["a"]), ControlDescription.self)
@@ -96,7 +98,7 @@ struct ControlServerTests {
         arguments: [
             ("GET", "/v1/nothing", nil, 404), ("GET", "/", nil, 404), ("GET", "/v1/share/", nil, 404),
             ("GET", "/v1/links?group=a", nil, 400), ("GET", "/v1/links?subgroup=main", nil, 422),
-            ("POST", "/v1/share", "{}", 405), ("OPTIONS", "/v1/viewers/2", nil, 405),
+            ("PUT", "/v1/share", "{}", 405), ("OPTIONS", "/v1/viewers/2", nil, 405),
             ("PATCH", "/v1/share", nil, 415), ("PATCH", "/v1/share", "", 400), ("PATCH", "/v1/share", "{", 400),
             ("PATCH", "/v1/share", "[]", 400), ("PATCH", "/v1/share", "{}", 422),
             ("PATCH", "/v1/share", #"{"isPaused":1}"#, 400), ("PATCH", "/v1/share", #"{"isPaused":true,"a":1}"#, 400),
@@ -299,11 +301,12 @@ private final class Host: Sendable {
 
     init(
         limits: HTTPServer.Limits = .ownPrograms,
-        respond: @escaping ControlServer.Respond = { .done(notice: "\($0)") }
+        respond: @escaping ControlResponder.Answer = { .done(notice: "\($0)") }
     ) async throws {
         folder = try TemporaryFolder()
         path = folder.file("share.sock").path
-        server = try await ControlServer.start(try ControlSocket.listen(path: path), limits: limits, respond: respond)
+        server = try await ControlServer.start(
+            try ControlSocket.listen(path: path), limits: limits, answering: ControlResponder(respond))
     }
 
     func end() async { await server.close() }

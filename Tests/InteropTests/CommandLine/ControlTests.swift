@@ -248,7 +248,7 @@ private struct Room {
         let outcome = try await share.run(
             ["status", "--json", "--name", number == 1 ? "share" : "share-\(number)"], timeout: .seconds(30))
         try #require(outcome.status == 0, "\(outcome.standardError)")
-        return try JSONDecoder().decode(ControlledShare.self, from: Data(outcome.standardOutput.utf8))
+        return try ControlJSON.decode(ControlledShare.self, from: outcome.standardOutput.utf8)
     }
 
     /// Has one more viewer look on.

@@ -152,19 +152,20 @@ struct PrintableTextTests {
             maxFramerate: 1, hint: nil, isSlateShown: false, isAudioMuted: false, isMicrophoneMuted: false,
             destination: "main", subgroups: [Self.stranger], viewers: [], uptime: 1)
         let socket = folder.file("share.sock").path
-        let server = try await ControlServer.start(try ControlSocket.listen(path: socket)) { request in
+        let responder = ControlResponder { request in
             switch request {
             case .status: .status(share)
             case .resume: .done(notice: Self.stranger)
             default: .failed(status: 69, reason: Self.stranger, list: [Self.stranger], remedy: Self.stranger)
             }
         }
+        let server = try await ControlServer.start(try ControlSocket.listen(path: socket), answering: responder)
         let status = try await Self.run(["status", "--control", socket], in: folder)
         #expect(status.status == 0 && status.standardOutput.contains("[31mred"), "\(status.standardError)")
         #expect(!Self.steers(status.standardOutput) && status.standardOutput.split(separator: "\n").count == 14)
         let json = try await Self.run(["status", "--json", "--control", socket], in: folder)
         #expect(!Self.steers(json.standardOutput))
-        #expect(try JSONDecoder().decode(ControlledShare.self, from: Data(json.standardOutput.utf8)) == share)
+        #expect(try ControlJSON.decode(ControlledShare.self, from: json.standardOutput.utf8) == share)
         let resume = try await Self.run(["resume", "--control", socket], in: folder)
         #expect(resume.standardError.contains("[31mred") && !Self.steers(resume.standardError))
         #expect(resume.standardError.split(separator: "\n").count == 1)

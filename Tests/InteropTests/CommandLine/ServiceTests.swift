@@ -264,8 +264,9 @@ extension Interop {
             let secret = String(links.standardOutput.split(separator: "\n")[0].drop { $0 != "#" }.dropFirst())
             #expect(secret.count > 16 && !kept().contains(secret), "\(kept())")
             let json = try await share.run(["link", "--json"]).standardOutput
-            let printed = try JSONDecoder().decode([String: [String]].self, from: Data(json.utf8))
-            #expect(printed == ["links": links.standardOutput.split(separator: "\n").map(String.init)])
+            let printed = try JSONDecoder().decode(ControlLinks.self, from: Data(json.utf8))
+            #expect(printed.links == links.standardOutput.split(separator: "\n").map(String.init))
+            #expect(printed.places == printed.links.map { ControlLinks.Place(url: $0, reach: .machine) })
         }
 
         @Test("A service manager gets one datagram for each thing it is told", arguments: [false, true])

@@ -69,7 +69,15 @@ final class BrowserPage {
         return try #require(children.split(separator: " ").first.flatMap { pid_t($0) }, "no child of the driver")
     }
 
-    /// Presses a key as a person does.
+    /// Clicks an element, as a person does.
+    func click(_ selector: String) async throws { _ = try await perform(["do": "click", "selector": selector]) }
+
+    /// Drags the pointer from one place in an element to another, in parts of its width and height.
+    func drag(_ selector: String, from begin: [Double], to end: [Double]) async throws {
+        _ = try await perform(["do": "drag", "selector": selector, "from": begin, "to": end])
+    }
+
+    /// Presses a key as a person does: a character, or a named key such as `Enter`.
     func press(_ key: String) async throws { _ = try await perform(["do": "press", "key": key]) }
 
     /// The errors and warnings that the console showed since it was asked last.

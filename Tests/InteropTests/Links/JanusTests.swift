@@ -35,9 +35,7 @@ extension Interop {
         private func status(_ share: Share) async throws -> ControlledShare {
             let outcome = try await share.run(["status", "--json"], timeout: .seconds(30))
             try #require(outcome.status == 0, "\(outcome.standardError)")
-            let decoder = JSONDecoder()
-            decoder.dateDecodingStrategy = .iso8601
-            return try decoder.decode(ControlledShare.self, from: Data(outcome.standardOutput.utf8))
+            return try ControlJSON.decode(ControlledShare.self, from: outcome.standardOutput.utf8)
         }
 
         private func waitUntilPublished(_ count: Int, by sending: RunningProgram) async throws {

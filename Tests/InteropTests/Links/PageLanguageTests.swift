@@ -40,7 +40,9 @@ extension Interop {
                 """
                 import(new URL("languages/de.js", document.baseURI)).then(async ({ default: german }) => {
                   delete german.statistics;
-                  (await import(new URL("language.js", document.baseURI))).translate();
+                  const { choose, translate } = await import(new URL("language.js", document.baseURI));
+                  await choose("");
+                  translate();
                 })
                 """)
             let titles = "['statistics', 'help'].map((id) => document.getElementById(`${id}-title`).textContent).join()"

@@ -20,19 +20,27 @@ struct ServedShare {
 
     var port: Int { URL(string: address)?.port ?? 0 }
 
-    /// Starts it, and waits for its links.
+    /// Starts it, and waits for its links. With `largestFile` in kibibytes, the disk is full for larger ones.
     init(
         _ options: [String] = [], port: Int = 0, source: String = "test:640x360@30",
-        environment: [String: String] = [:], in folder: TemporaryFolder
+        environment: [String: String] = [:], largestFile: Int? = nil, in folder: TemporaryFolder
     ) async throws {
         let own = Interop.CommandLineTests.environment(folder).merging([
             "XDG_RUNTIME_DIR": folder.file("run").path
         ]) { $1 }
         share = try Share(environment: own.merging(environment) { $1 }, in: folder)
-        let program = try share.start(
-            [
-                "serve", "--attendee", "alice", "--source", source, "--audio", "tone", "--listen", "127.0.0.1:\(port)",
-            ] + options)
+        let arguments =
+            ["serve", "--attendee", "alice", "--source", source, "--audio", "tone", "--listen", "127.0.0.1:\(port)"]
+            + options
+        let program =
+            if let largestFile {
+                try RunningProgram(
+                    URL(fileURLWithPath: "/bin/bash"),
+                    ["-c", RunningProgram.line(largestFile: largestFile), share.rtcshare.path] + arguments,
+                    environment: share.environment, in: folder)
+            } else {
+                try share.start(arguments)
+            }
         self.program = program
         // Its commands find it once the links are there.
         try await program.wait(for: "the link", timeout: .seconds(30)) { program.standardOutput.hasSuffix("\n") }
@@ -53,9 +61,7 @@ struct ServedShare {
     func status() async throws -> ControlledShare {
         let outcome = try await share.run(["status", "--json"], timeout: .seconds(30))
         try #require(outcome.status == 0, "\(outcome.standardError)")
-        let decoder = JSONDecoder()
-        decoder.dateDecodingStrategy = .iso8601
-        return try decoder.decode(ControlledShare.self, from: Data(outcome.standardOutput.utf8))
+        return try ControlJSON.decode(ControlledShare.self, from: outcome.standardOutput.utf8)
     }
 
     /// Waits until the viewers are as `condition` has them, and returns how the share stands then.

@@ -8,7 +8,8 @@ extension Interop.NetworkTests {
     struct OutageTests {
         /// Consent to send expires after 30 seconds (RFC 7675 §5.1).
         private static let outage = Duration.seconds(31)
-        private static let whip = "http://\(TestNetwork.serverV4):8000/live/whip"
+        private static let place = "http://\(TestNetwork.serverV4):8000"
+        private static let whip = place + "/live/whip"
         private static let janusPorts: (http: UInt16, webSocket: UInt16) = (8088, 8188)
 
         @Test("A network that is gone for a while gives a WHIP server and a Janus their share back")
@@ -44,7 +45,7 @@ extension Interop.NetworkTests {
             try await network.run("ip -n $sender_router link set lan up")
             // Each is either found again, or published anew.
             try await sending.wait(for: "both places again", timeout: .seconds(60)) {
-                [Self.whip, janusURL].allSatisfy { url in
+                [Self.place, janusURL].allSatisfy { url in
                     sending.standardError.split(separator: "\n").contains {
                         $0.contains(url) && ($0.hasSuffix(" again.") || $0.hasSuffix("answers again."))
                     }
@@ -82,7 +83,7 @@ extension Interop.NetworkTests {
                     "--stats", folder.file("stats.jsonl").path,
                 ], on: .sender, environment: ["DISPLAY": "", "WAYLAND_DISPLAY": "", "http_proxy": ""])
             try await sending.wait(for: "the place", timeout: .seconds(40)) {
-                sending.standardError.contains("is published to \(Self.whip).")
+                sending.standardError.contains("is published to \(Self.place).")
             }
             try await whip.wait(for: "pictures", timeout: .seconds(30)) {
                 whip.standardOutput.contains("\"frames\": 2")

@@ -7,8 +7,10 @@ Commands are JSON objects, one a line, of the FIFO that --commands names; each i
     {"do": "open", "url": …}                    navigates, and does not wait
     {"do": "evaluate", "script": …}             what an expression gives
     {"do": "until", "script": …, "seconds": …}  waits until it is true, and gives it
-    {"do": "press", "key": …}                   a key, as a person presses it
+    {"do": "press", "key": …}                   a key, as a person presses it: a character, or one of KEYS
+    {"do": "click", "selector": …}              presses the pointer's button in the middle of an element, if that is what is there
     {"do": "point", "x": …, "y": …}             moves the pointer
+    {"do": "drag", "selector": …, "from": [x, y], "to": [x, y]}   presses, moves and releases it, in parts of an element
     {"do": "resize", "width": …, "height": …, "ratio": …, "touch": …}
     {"do": "photograph", "file": …}             a PNG of the page
     {"do": "console"}                           what the console showed of errors since the last time
@@ -36,6 +38,31 @@ import websockets
 
 from browser import FIREFOX_PREFERENCES, PROGRAMS
 from browser import stop as stop_browser
+
+# Keys without a character of their own: the code of Windows, the text that they enter, and the character of WebDriver.
+KEYS = {
+    "Enter": (13, "\r", "\ue006"), "Escape": (27, "", "\ue00c"), "Tab": (9, "", "\ue004"), "Backspace": (8, "", "\ue003"),
+    "ArrowRight": (39, "", "\ue014"), "ArrowLeft": (37, "", "\ue012"),
+}  # fmt: skip
+
+# The middle of an element, which must not be covered by another.
+MIDDLE = """((selector) => {
+  const element = document.querySelector(selector);
+  element.scrollIntoView({ block: "center", behavior: "instant" });
+  const { left, top, width, height } = element.getBoundingClientRect();
+  const [x, y] = [left + width / 2, top + height / 2];
+  const there = document.elementFromPoint(x, y);
+  if (!element.contains(there)) throw new Error(`${selector} is covered by ${there?.outerHTML.slice(0, 100)}`);
+  return [x, y];
+})"""
+
+# A place in an element, in parts of its width and height.
+PLACE = """((selector, [x, y]) => {
+  const element = document.querySelector(selector);
+  element.scrollIntoView({ block: "center", behavior: "instant" });
+  const { left, top, width, height } = element.getBoundingClientRect();
+  return [left + x * width, top + y * height];
+})"""
 
 START_TIMEOUT = 90  # seconds, on a busy machine
 COMMAND_TIMEOUT = 60
@@ -144,6 +171,13 @@ class Browser:
                 raise RuntimeError(f"not within {seconds} s: {script}; the page is {seen}")
             await asyncio.sleep(0.05)
 
+    async def click(self, selector):
+        await self.press_at(*await self.evaluate(f"{MIDDLE}({json.dumps(selector)})"))
+
+    async def drag(self, selector, begin, end):
+        places = [await self.evaluate(f"{PLACE}({json.dumps(selector)}, {place})") for place in (begin, end)]
+        await self.move_pressed(*places)
+
     def close(self):
         if self.process:
             stop_browser(self.process)
@@ -212,12 +246,25 @@ class Chromium(Browser):
         return result["result"].get("value")
 
     async def press(self, key):
-        event = {"key": key, "windowsVirtualKeyCode": ord(key.upper())}
-        await self.send("Input.dispatchKeyEvent", type="keyDown", text=key, **event)
+        code, text, _ = KEYS.get(key) or (ord(key.upper()), key, key)
+        event = {"key": key, "code": key if key in KEYS else "", "windowsVirtualKeyCode": code}
+        await self.send("Input.dispatchKeyEvent", type="keyDown", text=text, **event)
         await self.send("Input.dispatchKeyEvent", type="keyUp", **event)
 
     async def point(self, x, y):
         await self.send("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+
+    async def press_at(self, x, y):
+        await self.point(x, y)
+        for kind in ("mousePressed", "mouseReleased"):
+            await self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    async def move_pressed(self, begin, end):
+        await self.point(*begin)
+        for kind, (x, y) in (("mousePressed", begin), ("mouseMoved", end), ("mouseReleased", end)):
+            pressed = 0 if kind == "mouseReleased" else 1
+            await self.send(
+                "Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=pressed, clickCount=1)
 
     async def resize(self, width, height, ratio, touch):
         await self.send(
@@ -288,10 +335,20 @@ class Firefox(Browser):
         await self.send("input.performActions", context=self.context, actions=[source])
 
     async def press(self, key):
-        await self.act("key", [{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}])
+        value = KEYS[key][2] if key in KEYS else key
+        await self.act("key", [{"type": "keyDown", "value": value}, {"type": "keyUp", "value": value}])
 
     async def point(self, x, y):
         await self.act("pointer", [{"type": "pointerMove", "x": int(x), "y": int(y)}])
+
+    async def press_at(self, x, y):
+        presses = [{"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]
+        await self.act("pointer", [{"type": "pointerMove", "x": int(x), "y": int(y)}, *presses])
+
+    async def move_pressed(self, begin, end):
+        moves = [{"type": "pointerMove", "x": int(x), "y": int(y)} for x, y in (begin, end)]
+        down, up = {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}
+        await self.act("pointer", [moves[0], down, moves[1], up])
 
     async def resize(self, width, height, ratio, _touch):
         viewport = {"width": width, "height": height}
@@ -312,8 +369,12 @@ async def perform(browser, command):
             return await browser.until(script, seconds)
         case {"do": "press", "key": key}:
             return await browser.press(key)
+        case {"do": "click", "selector": selector}:
+            return await browser.click(selector)
         case {"do": "point", "x": x, "y": y}:
             return await browser.point(x, y)
+        case {"do": "drag", "selector": selector, "from": begin, "to": end}:
+            return await browser.drag(selector, begin, end)
         case {"do": "resize", "width": width, "height": height, **more}:
             return await browser.resize(width, height, more.get("ratio", 1), more.get("touch", False))
         case {"do": "photograph", "file": path}:

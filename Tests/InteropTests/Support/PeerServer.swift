@@ -14,6 +14,8 @@ struct PeerServer {
     let program: RunningProgram
     /// The URL of its endpoint.
     var url: String { program.standardOutput.split(separator: "\n").first.map(String.init) ?? "" }
+    /// The URL without its path.
+    var place: String { url.split(separator: "/").prefix(2).joined(separator: "//") }
 
     init(_ script: String, _ options: [String] = [], in folder: TemporaryFolder) async throws {
         let program = try RunningProgram(

@@ -131,6 +131,20 @@ struct MessageTests {
         #expect(HTTPTarget("/")?.segments == [])
     }
 
+    @Test("A query has its decoded values by name")
+    func parameters() {
+        #expect(HTTPTarget("/a")?.parameters == [:])
+        #expect(HTTPTarget("/a?")?.parameters == [:])
+        #expect(HTTPTarget("/a?b=c%3Ad+%2B&e=&f=g=h#i=j")?.parameters == ["b": "c:d +", "e": "", "f": "g=h"])
+    }
+
+    @Test(
+        "A query with a field without value, an invalid escape or a name twice is invalid",
+        arguments: ["b", "b=%", "b=%ff", "b=c&b=d"])
+    func invalidParameters(_ query: String) throws {
+        #expect(try #require(HTTPTarget("/a?\(query)")).parameters == nil)
+    }
+
     static let urls: [(text: String, origin: String?, path: [String])] = [
         ("https://share.example", "https://share.example", []),
         ("share.example/office/", "https://share.example", ["office"]),

@@ -23,6 +23,8 @@ struct RunningOptions: ParsableArguments {
 
     @Flag(help: "Create no control socket. Commands such as status and pause do not work then.") var noControl = false
 
+    @Flag(help: "Print the link of the page that controls this share, for your own browser.") var console = false
+
     @Option(
         help: ArgumentHelp(
             "Join this subgroup and share to it, or share to the main room. Default: main.", valueName: "subgroup|main"),

@@ -42,7 +42,11 @@ internal import RTCShareWireFormat
         _ role: Role, _ events: AsyncStream<Share.Occurrence>.Continuation, isReporting: Bool = false,
         printing tell: @escaping @Sendable ([String]) -> Void = { Terminal.shared.say($0) }
     ) {
-        (self.role, self.events, self.isReporting, self.tell) = (role, events, isReporting, tell)
+        (self.role, self.events, self.isReporting) = (role, events, isReporting)
+        self.tell = { lines in
+            tell(lines)
+            events.yield(.told(lines))
+        }
     }
 
     /// Reports the events of a source that is sent from now on.

@@ -1,0 +1,51 @@
+internal import RTCShareCapture
+
+/// The audio devices of a machine. The names of the properties are those in JSON.
+struct SoundListing: Encodable, Sendable {
+    struct Sound: Encodable, Sendable {
+        let spec: String
+        let name: String
+        let description: String
+        /// The kind: `source` for an input, `sink` for an output.
+        let kind: String
+        let isDefault: Bool
+
+        private enum CodingKeys: String, CodingKey {
+            case spec, name, description, kind
+            case isDefault = "default"
+        }
+    }
+
+    let sounds: [Sound]
+    /// The reason why there is none, by the part's name.
+    private(set) var problems: [String: String] = [:]
+
+    private enum CodingKeys: String, CodingKey {
+        case sounds, problems
+    }
+
+    /// Lists the devices of a sound server (in the form of `PULSE_SERVER`; nil for the session's).
+    init(server: String?) {
+        do throws(CaptureError) {
+            self = SoundListing(try PulseSource.devices(server: server))
+        } catch {
+            sounds = []
+            problems[CodingKeys.sounds.stringValue] = MachineDiagnosis.reason(for: error)
+        }
+    }
+
+    /// Returns the sound server in the environment; nil for the session's.
+    static func server(_ environment: [String: String]) -> String? {
+        environment["PULSE_SERVER"].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// Lists these devices.
+    init(_ devices: [AudioDevice]) {
+        sounds = devices.map { device in
+            Sound(
+                spec: device.specification.description, name: device.name, description: device.description,
+                kind: device.kind == .source ? "source" : "sink", isDefault: device.isDefault)
+        }
+        if devices.isEmpty { problems[CodingKeys.sounds.stringValue] = "the audio server has no device" }
+    }
+}
