@@ -54,10 +54,10 @@ export class Preview {
     this.#show("preview.wait");
     const connection = (this.#connection = new RTCPeerConnection());
     const isCurrent = () => this.#connection === connection;
-    this.#timer = setTimeout(() => this.#give(new Problem(-1, { detail: text("preview.none") })), PATIENCE);
+    this.#timer = setTimeout(() => this.#give(nothing()), PATIENCE);
     connection.addTransceiver("video", { direction: "recvonly" });
     connection.ontrack = ({ track }) => (this.#video.srcObject = new MediaStream([track]));
-    connection.onconnectionstatechange = () => isCurrent() && connection.connectionState === "failed" && this.#close();
+    connection.onconnectionstatechange = () => isCurrent() && connection.connectionState === "failed" && this.#give(nothing());
     try {
       await connection.setLocalDescription();
       await gathered(connection);
@@ -67,11 +67,11 @@ export class Preview {
       this.#path = path;
       await connection.setRemoteDescription(await response.json());
     } catch (problem) {
-      if (isCurrent()) this.#give(problem);
+      if (isCurrent()) this.#give(problem instanceof Problem ? problem : nothing());
     }
   }
 
-  /** @param {Problem | Error} problem */
+  /** @param {Problem} problem */
   #give(problem) {
     this.stop();
     if (problem.status) this.#fail(problem);
@@ -88,6 +88,9 @@ export class Preview {
     this.#show("preview.text");
   }
 }
+
+/** No video has come. */
+const nothing = () => new Problem(-1, { detail: text("preview.none") });
 
 /** Waits for the candidates of this machine, of which there are few. @param {RTCPeerConnection} connection */
 function gathered(connection) {

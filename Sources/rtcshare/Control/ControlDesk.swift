@@ -14,6 +14,7 @@ internal import RTCShareTransport
     private var page: Task<PresenterServer, any Error>?
     /// The question to the router that has no answer yet.
     private var examination: Task<ControlRouter, Never>?
+    private let choiceTurns = TurnQueue()
     private lazy var responder = ControlResponder { [weak self] request in
         await self?.answer(request) ?? Self.nothingShared
     }
@@ -54,7 +55,7 @@ internal import RTCShareTransport
             case .start(let start): return try await answerStart(start)
             case .choices: return try ControlAnswer(json: ShareStart(storedAt: ShareStart.path))
             case .keep(let choices):
-                try await WorkerThread.run(named: "choices") { try choices.keep() }
+                try await keep { try choices.keep() }
                 return .done(notice: nil)
             case .sources: return try await Self.sources()
             case .router: return try ControlAnswer(json: await examineRouter())
@@ -81,6 +82,11 @@ internal import RTCShareTransport
             share.tell(failure.lines(after: "Warning: "))
         }
         return .done(notice: "Viewers can join now.")
+    }
+
+    /// Calls `store`, which changes the stored choices, one after the other.
+    func keep(_ store: @escaping @Sendable () throws -> Void) async throws {
+        try await choiceTurns.run { try await WorkerThread.run(named: "choices", store) }
     }
 
     /// Returns the sources of this machine, as `rtcshare sources --json` prints them.

@@ -63,8 +63,7 @@ internal import RTCShareSignaling
 
     /// Ends the streams of events, and answers the clients that wait.
     func end() {
-        for continuation in stopping { continuation.resume() }
-        stopping = []
+        startDidEnd()
         watchers.end()
         for events in sources.values { events.end() }
     }

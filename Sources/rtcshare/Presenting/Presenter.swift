@@ -27,8 +27,7 @@ internal import RTCShareLocks
         let desk = ControlDesk(of: self)
         let watching = Task { [interruption] in
             for await _ in interruption.requested {
-                // A share that runs ends by itself, with its viewers.
-                if starting != nil { sharing?.cancel() }
+                stopStart()
                 finish()
             }
         }
@@ -48,8 +47,12 @@ internal import RTCShareLocks
 
     /// Ends the start of a share; without one, ends the program.
     func stop() {
-        guard let sharing else { return finish() }
-        sharing.cancel()
+        if sharing == nil { finish() } else { stopStart() }
+    }
+
+    /// Cancels a start. A share that runs, or ends, is left to end with its viewers.
+    private func stopStart() {
+        if starting != nil { sharing?.cancel() }
     }
 
     private func finish() {
@@ -68,8 +71,10 @@ internal import RTCShareLocks
         starting = outcome
         sharing = Task { [interruption] in
             do {
-                let (command, sources) = try await Self.open(start, interruption)
-                try await command.run(with: sources, on: desk, interruption: interruption)
+                let command = try await WorkerThread.run(named: "options") { try start.command() }
+                try await command.run(on: desk) { selection in
+                    (try await Self.open(selection, for: command, interruption), interruption)
+                }
             } catch  where Task.isCancelled {
                 // The client that waits is told so.
             } catch {
@@ -85,7 +90,7 @@ internal import RTCShareLocks
         for await outcome in outcomes {
             try outcome.get()
             do {
-                try await WorkerThread.run(named: "choices") { try start.lasting.store() }
+                try await desk.keep { try start.keep() }
             } catch {
                 Terminal.shared.say(
                     "Can't save the choices for the next share: \(StandardStreams.reason(of: error)).")
@@ -98,13 +103,10 @@ internal import RTCShareLocks
     /// Opens the sources of a share, which can take as long as a person needs in the desktop's dialog. Nobody waits for that
     /// after a cancellation.
     private static func open(
-        _ start: ShareStart, _ interruption: Interruption
-    ) async throws -> (ServeCommand, OpenedSources) {
+        _ selection: SourceSelection, for command: ServeCommand, _ interruption: Interruption
+    ) async throws -> OpenedSources {
         let opened = try await interruption.result {
-            try await WorkerThread.run(named: "source") {
-                let command = try start.command()
-                return (command, try command.sharing.open(command.sources.selection))
-            }
+            try await WorkerThread.run(named: "source") { try command.sharing.open(selection) }
         }
         guard let opened else { throw CancellationError() }
         return opened

@@ -77,6 +77,15 @@ extension ShareStart {
         self = stored ?? ShareStart()
     }
 
+    /// Stores these choices. Those of the page alone stay if this has none.
+    func keep() throws {
+        let stored = ShareStart(storedAt: Self.path)
+        var kept = lasting
+        kept.hidesVideo = hidesVideo ?? stored.hidesVideo
+        kept.language = language ?? stored.language
+        try kept.store()
+    }
+
     /// The choices for another session, in which windows have other numbers: the title names this one. Nobody is recorded
     /// because an earlier share was.
     var lasting: ShareStart {

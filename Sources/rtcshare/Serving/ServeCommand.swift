@@ -72,14 +72,16 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingFailure {
-            let sources = try sharing.open(sources.selection)
-            try await run(with: sources, interruption: Interruption())
+            // Before the sources are open, a signal ends the process at once.
+            try await run { (try sharing.open($0), Interruption()) }
         }
     }
 
-    /// Shares the opened sources until the share is stopped. `desk` is that of the presenter who started it on the page. It
-    /// ends early if its task is canceled.
-    func run(with opened: OpenedSources, on desk: ControlDesk? = nil, interruption: Interruption) async throws {
+    /// Shares the sources that `open` returns until the share is stopped. `desk` is that of the presenter who started it on
+    /// the page. It ends early if its task is canceled.
+    func run(
+        on desk: ControlDesk? = nil, opening open: (SourceSelection) async throws -> (OpenedSources, Interruption)
+    ) async throws {
         let owner = try attendee.id()
         let selection = sources.selection
         _ = try selection.standardInputOption()
@@ -89,6 +91,7 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.connection = sharing.connectionConfiguration(for: selection.media)
         try network.apply(to: &configuration.connection, port: portOption.port, acceptsTCP: true)
         let endpoints = try publishing.endpoints(of: owner, sharing: selection.media)
+        let (opened, interruption) = try await open(selection)
         let mediaPort = try await openMediaPort(configuration)
         configuration.connection.sharedPort = mediaPort
         let internet = link.internet ? await InternetAccess(mediaPort: mediaPort) : nil
@@ -126,13 +129,21 @@ struct ServeCommand: AsyncParsableCommand {
                 if let internet { await follow(internet, server, running, configuration) }
             }
         } catch {
-            await listening?.close()
-            await internet?.close()
-            await mediaPort.close()
+            await Self.close(listening, internet, mediaPort)
             throw error
         }
-        await internet?.close()
-        await mediaPort.close()
+        await Self.close(nil, internet, mediaPort)
+    }
+
+    /// Closes everything, in a task of its own: a canceled one would not wait for the router.
+    private static func close(
+        _ server: ViewerServer?, _ internet: InternetAccess?, _ mediaPort: SharedPort
+    ) async {
+        await Task {
+            await server?.close()
+            await internet?.close()
+            await mediaPort.close()
+        }.value
     }
 
     /// Opens the media port from outside, and creates the certificate for the outside address.

@@ -48,6 +48,29 @@ extension Interop {
                     ], environment: [:], in: folder)
             }
 
+            /// Returns the response to a request at the control socket.
+            func curl(_ arguments: [String]) async throws -> String {
+                try await RunningProgram.run(
+                    try #require(RunningProgram.find("curl")),
+                    ["--silent", "--unix-socket", folder.file("run/rtcshare/share.sock").path] + arguments, in: folder,
+                    timeout: .seconds(30)
+                ).standardOutput
+            }
+
+            /// Starts a share of a pipe, and returns once the program reads from it. Until the descriptor writes a header,
+            /// the source is not open.
+            func startWithPipe(_ name: String) async throws -> (RunningProgram, writer: CInt) {
+                let pipe = folder.file(name).path
+                try #require(mkfifo(pipe, 0o600) == 0)
+                let starting = try start("{\"source\":\"file:\(pipe)\"}")
+                var writer: CInt = -1
+                try await program.wait(for: "a reader of the pipe", timeout: .seconds(30)) {
+                    writer = open(pipe, O_WRONLY | O_NONBLOCK)
+                    return writer >= 0
+                }
+                return (starting, writer)
+            }
+
             func response(to choices: String) async throws -> String {
                 try await start(choices).outcome(timeout: .seconds(30)).standardOutput
             }
@@ -57,13 +80,10 @@ extension Interop {
         func slowSource() async throws {
             let stage = try await Stage()
             defer { stage.program.stop() }
-            let pipe = stage.folder.file("video.y4m").path
-            try #require(mkfifo(pipe, 0o600) == 0)
-            let starting = try stage.start("{\"source\":\"file:\(pipe)\"}")
-            var second = ""
-            for _ in 0..<100 where !second.contains("something is shared already") {
-                second = try await stage.response(to: "{\"source\":\"nothing:1\"}")
-            }
+            let (starting, writer) = try await stage.startWithPipe("first.y4m")
+            defer { close(writer) }
+            let second = try await stage.response(to: "{\"source\":\"nothing:1\"}")
+            #expect(second.contains("something is shared already"))
             #expect(second.hasSuffix("409"))
             #expect(try await stage.share.run(["stop"]).status == 0)
             let first = try await starting.outcome(timeout: .seconds(20)).standardOutput
@@ -73,14 +93,31 @@ extension Interop {
             #expect(try await stage.share.run(["stop"]).status == 0)
             #expect(try await stage.share.run(["status"]).status == 66)
             // A signal ends a start as well.
-            let last = try stage.start("{\"source\":\"file:\(pipe)\"}")
-            second = ""
-            for _ in 0..<100 where !second.contains("something is shared already") {
-                second = try await stage.response(to: "{\"source\":\"nothing:1\"}")
-            }
+            let (last, another) = try await stage.startWithPipe("second.y4m")
+            defer { close(another) }
             stage.program.interrupt()
             #expect(try await stage.program.outcome(timeout: .seconds(20)).status == 0)
             _ = try await last.outcome(timeout: .seconds(20))
+        }
+
+        @Test("A page that stops nothing does not end the program, and rtcshare stop does")
+        func idleStop() async throws {
+            let stage = try await Stage()
+            defer { stage.program.stop() }
+            let answer = try await stage.curl(["--request", "POST", "http://localhost/v1/page"])
+            let url = try #require(answer.firstRange(of: "http://127.0.0.1:").map { String(answer[$0.lowerBound...]) })
+            let parts = url.split(separator: "#")
+            let (origin, secret) = (String(parts[0].dropLast()), String(parts[1].prefix { $0 != "\"" }))
+            let stopping = try await RunningProgram.run(
+                try #require(RunningProgram.find("curl")),
+                [
+                    "--silent", "--request", "DELETE", "--header", "Origin: \(origin)", "--header",
+                    "Authorization: Bearer \(secret)", "\(origin)/v1/share",
+                ], in: stage.folder, timeout: .seconds(30))
+            #expect(stopping.standardOutput.contains("nothing is shared"), "\(stopping.standardOutput)")
+            #expect(try await stage.share.run(["status"]).status == 66)
+            #expect(try await stage.share.run(["stop"]).status == 0)
+            #expect(try await stage.program.outcome(timeout: .seconds(20)).status == 0)
         }
 
         @Test("A start that fails leaves nothing open")
