@@ -4,6 +4,7 @@
 // The types of D-Bus, which the library has as macros with casts.
 static const int cdbus_type_invalid = DBUS_TYPE_INVALID;
 static const int cdbus_type_boolean = DBUS_TYPE_BOOLEAN;
+static const int cdbus_type_byte = DBUS_TYPE_BYTE;
 static const int cdbus_type_int32 = DBUS_TYPE_INT32;
 static const int cdbus_type_uint32 = DBUS_TYPE_UINT32;
 static const int cdbus_type_string = DBUS_TYPE_STRING;

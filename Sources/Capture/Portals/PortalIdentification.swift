@@ -17,14 +17,16 @@ package enum PortalIdentification {
     /// when the portal has identified the process.
     package static func set(_ show: @escaping @Sendable (Bool) -> Void) { state.withLock { $0.show = show } }
 
-    static func begin() {
+    /// Allows portals to identify the process, until as many calls of ``end()``.
+    package static func begin() {
         state.withLock { state in
             state.questions += 1
             if state.questions == 1 { state.show?(true) }
         }
     }
 
-    static func end() {
+    /// Ends what a call of ``begin()`` allows.
+    package static func end() {
         state.withLock { state in
             state.questions -= 1
             if state.questions == 0 { state.show?(false) }

@@ -1,6 +1,6 @@
 /// Sends requests to a desktop's portal, one after the other (`org.freedesktop.portal.Request`): each answer is a
 /// signal of an object that the request names, after the user's decision.
-final class PortalRequests {
+package final class PortalRequests {
     /// The reason why a request failed.
     enum Refusal: Error {
         /// The user declined, or closed the dialog.
@@ -17,9 +17,12 @@ final class PortalRequests {
         }
     }
 
-    static let service = "org.freedesktop.portal.Desktop"
-    static let path = "/org/freedesktop/portal/desktop"
-    private static let request = "org.freedesktop.portal.Request"
+    /// The name of the portals on the session bus.
+    package static let service = "org.freedesktop.portal.Desktop"
+    /// The object of the portals.
+    package static let path = "/org/freedesktop/portal/desktop"
+    /// The interface of the objects that send answers.
+    package static let request = "org.freedesktop.portal.Request"
 
     private let bus: SessionBus
     private let interface: String

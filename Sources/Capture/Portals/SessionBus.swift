@@ -1,10 +1,10 @@
 internal import Glibc
 import RTCShareCDBus
 
-/// A connection to the session bus, on which a desktop's portals answer.
-final class SessionBus: Sendable {
+/// A connection to the session bus, on which the programs of a desktop answer.
+package final class SessionBus: Sendable {
     /// The reason of a failure: its D-Bus name, and a sentence.
-    struct Failure: Error, Sendable {
+    package struct Failure: Error, Sendable {
         let name: String
         let reason: String
 
@@ -16,11 +16,13 @@ final class SessionBus: Sendable {
     }
 
     /// A received signal.
-    struct Signal: Sendable {
-        let path: String
-        let interface: String
-        let member: String
-        let arguments: [BusValue]
+    package struct Signal: Sendable {
+        /// The unique name of the sender. The bus writes it, so it can't be forged.
+        package let sender: String
+        package let path: String
+        package let interface: String
+        package let member: String
+        package let arguments: [BusValue]
     }
 
     // libdbus locks within each of its functions after it was initialized for threads, and the pointer lives as long as
@@ -32,7 +34,7 @@ final class SessionBus: Sendable {
     let descriptor: Int32
 
     /// Connects to the bus at an address, or to the one in the environment.
-    init(address: String? = nil) throws(Failure) {
+    package init(address: String? = nil) throws(Failure) {
         guard dbus_threads_init_default() != 0 else { throw Failure(name: "", reason: "there is no memory for it") }
         var error = DBusError()
         dbus_error_init(&error)
@@ -63,14 +65,25 @@ final class SessionBus: Sendable {
         dbus_connection_unref(connection)
     }
 
+    /// Returns the address of the session's bus; nil if the environment has none. Other than the library, this starts no
+    /// bus.
+    package static func address(in environment: [String: String]) -> String? {
+        if let address = environment["DBUS_SESSION_BUS_ADDRESS"], !address.isEmpty { return address }
+        guard let folder = environment["XDG_RUNTIME_DIR"], !folder.isEmpty, access("\(folder)/bus", F_OK) == 0,
+            let escaped = dbus_address_escape_value("\(folder)/bus")
+        else { return nil }
+        defer { dbus_free(escaped) }
+        return "unix:path=\(String(cString: escaped))"
+    }
+
     /// Whether the bus is still connected.
-    var isConnected: Bool { dbus_connection_get_is_connected(connection) != 0 }
+    package var isConnected: Bool { dbus_connection_get_is_connected(connection) != 0 }
 
     /// Subscribes to the signals that match a rule.
-    func subscribe(_ rule: String) { dbus_bus_add_match(connection, rule, nil) }
+    package func subscribe(_ rule: String) { dbus_bus_add_match(connection, rule, nil) }
 
     /// Calls a method, and waits for its answer.
-    func call(
+    package func call(
         _ service: String, _ path: String, _ interface: String, _ method: String, _ arguments: [BusValue],
         patience: Duration = .seconds(25)
     ) throws(Failure) -> [BusValue] {
@@ -79,6 +92,30 @@ final class SessionBus: Sendable {
         var iterator = DBusMessageIter()
         guard dbus_message_iter_init(answer, &iterator) != 0 else { return [] }
         return BusValue.read(&iterator)
+    }
+
+    /// Calls a method without an answer. If nobody has the name, no service is started for it.
+    package func notify(
+        _ service: String, _ path: String, _ interface: String, _ method: String, _ arguments: [BusValue] = []
+    ) {
+        guard let message = Self.message(service, path, interface, method, arguments) else { return }
+        defer { dbus_message_unref(message) }
+        dbus_message_set_no_reply(message, 1)
+        dbus_message_set_auto_start(message, 0)
+        dbus_connection_send(connection, message, nil)
+        dbus_connection_flush(connection)
+    }
+
+    /// Returns the unique name of the program that has a name; nil if none has it.
+    package func owner(of name: String) -> String? {
+        let bus = "org.freedesktop.DBus"
+        return try? call(bus, "/org/freedesktop/DBus", bus, "GetNameOwner", [.string(name)]).first?.text
+    }
+
+    /// Waits until a message arrives, `other` is readable, or the bus is gone.
+    package func wait(orReadable other: Int32) {
+        var entries = [descriptor, other].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        poll(&entries, nfds_t(entries.count), -1)
     }
 
     /// Calls a method that returns a descriptor, which the caller closes.
@@ -102,13 +139,10 @@ final class SessionBus: Sendable {
         _ service: String, _ path: String, _ interface: String, _ method: String, _ arguments: [BusValue],
         patience: Duration
     ) throws(Failure) -> OpaquePointer {
-        guard let message = dbus_message_new_method_call(service, path, interface, method) else {
-            throw Failure(name: "", reason: "there is no memory for it")
+        guard let message = Self.message(service, path, interface, method, arguments) else {
+            throw Failure(name: "", reason: "this can't be sent to \(service)")
         }
         defer { dbus_message_unref(message) }
-        var iterator = DBusMessageIter()
-        dbus_message_iter_init_append(message, &iterator)
-        for argument in arguments { argument.append(to: &iterator) }
         var error = DBusError()
         dbus_error_init(&error)
         defer { dbus_error_free(&error) }
@@ -119,8 +153,21 @@ final class SessionBus: Sendable {
         return answer
     }
 
+    /// Returns a call. The library ends the process because of an invalid name or path, and services choose some of them.
+    private static func message(
+        _ service: String, _ path: String, _ interface: String, _ method: String, _ arguments: [BusValue]
+    ) -> OpaquePointer? {
+        guard dbus_validate_bus_name(service, nil) != 0, dbus_validate_path(path, nil) != 0,
+            let message = dbus_message_new_method_call(service, path, interface, method)
+        else { return nil }
+        var iterator = DBusMessageIter()
+        dbus_message_iter_init_append(message, &iterator)
+        for argument in arguments { argument.append(to: &iterator) }
+        return message
+    }
+
     /// Returns the next signal that has arrived, or arrives within `patience`; nil if there is none.
-    func nextSignal(within patience: Duration = .zero) -> Signal? {
+    package func nextSignal(within patience: Duration = .zero) -> Signal? {
         let deadline = monotonicNow() + patience
         var hasWaited = false
         while true {
@@ -142,6 +189,7 @@ final class SessionBus: Sendable {
         var iterator = DBusMessageIter()
         let hasArguments = dbus_message_iter_init(message, &iterator) != 0
         return Signal(
+            sender: dbus_message_get_sender(message).map { String(cString: $0) } ?? "",
             path: String(cString: path), interface: String(cString: interface), member: String(cString: member),
             arguments: hasArguments ? BusValue.read(&iterator) : [])
     }

@@ -6,7 +6,7 @@ internal import RTCShareTransport
 /// Answers the requests to this process's share: from its control socket, and from the presenter's page.
 @SharingActor final class ControlDesk {
     /// The share; nil if nothing is shared.
-    private var share: RunningShare?
+    private(set) var share: RunningShare?
     /// Starts shares; nil if this process has one share.
     private let presenter: Presenter?
     private var socket: ControlServer?
@@ -15,6 +15,8 @@ internal import RTCShareTransport
     /// The question to the router that has no answer yet.
     private var examination: Task<ControlRouter, Never>?
     private let choiceTurns = TurnQueue()
+    /// The part of the desktop in the share, from the first opening of the page on; nil without a desktop.
+    var desktop: DesktopParticipation?
     private lazy var responder = ControlResponder { [weak self] request in
         await self?.answer(request) ?? Self.nothingShared
     }
@@ -33,12 +35,14 @@ internal import RTCShareTransport
         socket = try await ControlServer.start(listening, answering: responder)
     }
 
-    /// Returns the link of the presenter's page, and serves it from then on.
+    /// Returns the link of the presenter's page, and serves it from then on. The desktop takes part from then on, too.
     func openPage() async throws -> String {
         let opening = page ?? Task { [responder] in try await PresenterServer.start(answering: responder) }
         page = opening
         do {
-            return try await opening.value.link
+            let link = try await opening.value.link
+            await joinDesktop()
+            return link
         } catch {
             page = nil
             throw error
@@ -62,7 +66,11 @@ internal import RTCShareTransport
             case .stop where share == nil && presenter != nil:
                 presenter?.stop()
                 return .done(notice: nil)
-            default: return await share?.answer(request) ?? Self.nothingShared
+            case .status: return await share?.answer(request) ?? Self.nothingShared
+            default:
+                let answer = await share?.answer(request) ?? Self.nothingShared
+                await shareDidChange()
+                return answer
             }
         } catch {
             return ControlAnswer(CommandFailure(explaining: error))
@@ -111,6 +119,12 @@ internal import RTCShareTransport
 
     // MARK: The share
 
+    /// Notifies the clients of a change by another one.
+    func stateDidChange() async { await responder.stateDidChange() }
+
+    /// Ends the presenter's program with the session of the desktop.
+    func sessionDidEnd() { presenter?.sessionDidEnd() }
+
     /// Answers requests with this share.
     func begin(_ share: RunningShare) { self.share = share }
 
@@ -124,6 +138,7 @@ internal import RTCShareTransport
     /// listening.
     func shareDidEnd(reason: String?) async {
         share = nil
+        desktop?.show(nil)
         responder.shareDidEnd(reason: reason)
         if presenter == nil { await close() }
     }
@@ -131,6 +146,7 @@ internal import RTCShareTransport
     /// Stops listening.
     func close() async {
         async let closing: Void? = socket?.close()
+        await desktop?.close()
         if let page { await (try? page.value)?.close() }
         _ = await closing
     }

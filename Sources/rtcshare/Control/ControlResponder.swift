@@ -48,6 +48,9 @@ internal import RTCShareSignaling
         return response
     }
 
+    /// Notifies the clients that follow the events of a change.
+    func stateDidChange() async { await watchers.stateDidChange() }
+
     /// Answers the clients that wait for the end of the share, and notifies those that follow the events.
     func shareDidEnd(reason: String?) {
         startDidEnd()

@@ -13,6 +13,9 @@ struct PresentCommand: AsyncParsableCommand {
 
                 rtcshare present
 
+            While you share, notifications of your desktop admit viewers and pause the share, and the machine does not sleep while
+            somebody watches. The command ends with the session of the desktop.
+
             Without a desktop, this prints the link of the page. The command ends when nothing has been shared and no page has
             been open for a minute.
             """)

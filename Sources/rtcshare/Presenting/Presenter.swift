@@ -60,6 +60,9 @@ internal import RTCShareLocks
         end.finish()
     }
 
+    /// Ends the program and its share, as a signal does.
+    func sessionDidEnd() { interruption.request() }
+
     /// Starts a share, and returns when viewers can join.
     /// - Throws: The reason if it can't start, or if there is one already.
     func start(_ start: ShareStart, on desk: ControlDesk) async throws(CommandFailure) {

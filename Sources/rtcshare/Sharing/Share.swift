@@ -218,13 +218,14 @@ internal import RTCShareWireFormat
         _ occurrences: AsyncStream<Occurrence>, reports: inout ShareReports, _ parts: Parts,
         _ consume: @SharingActor () async throws -> Void
     ) async throws {
+        await parts.desk?.shareDidChange()
         for await occurrence in occurrences {
             let effects = await reports.share.effects(of: occurrence)
             guard try await apply(effects, to: reports.share, parts, consume) else { return }
             switch occurrence {
             case .course(.second): await reports.secondDidPass(parts.statistics)
             case .statusDue: await reports.showStatus()
-            default: continue
+            default: await parts.desk?.shareDidChange()
             }
         }
     }

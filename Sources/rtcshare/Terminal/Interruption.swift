@@ -62,6 +62,9 @@ final class Interruption: Sendable {
     /// A stream for each reader, which finishes with the first signal's number.
     var requested: AsyncStream<Int32> { listeners.stream() }
 
+    /// Requests a clean end without a signal.
+    func request() { _ = listeners.receive(SIGHUP) }
+
     /// Returns the result of `body`, or nil if a signal arrives first. The body is canceled then, and not waited for.
     func result<Success: Sendable>(
         of body: @escaping @Sendable () async throws -> Success

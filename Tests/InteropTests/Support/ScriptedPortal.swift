@@ -42,8 +42,7 @@ final class ScriptedPortal {
 
     /// What was asked of it since this was called last.
     func asked() throws -> [String] {
-        guard case .list(let asked)? = try call("Asked").first else { return [] }
-        return asked.compactMap(\.text)
+        try call("Asked").first?.elements.compactMap(\.text) ?? []
     }
 
     /// Ends the newest session, as a desktop does.
