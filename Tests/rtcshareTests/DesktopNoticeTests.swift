@@ -16,11 +16,12 @@ import Testing
     }
 
     private static func share(
-        _ viewers: [ControlledShare.Viewer] = [], state: ControlledShare.State = .sharing, isSlateShown: Bool = false,
+        _ viewers: [ControlledShare.Viewer] = [], state: ControlledShare.State = .sharing,
+        source: String = "display", isSlateShown: Bool = false,
         audio: Bool? = nil, microphone: Bool? = nil
     ) -> ControlledShare {
         ControlledShare(
-            name: "share", pid: 1, attendee: "alice", state: state, source: "display", interruption: nil,
+            name: "share", pid: 1, attendee: "alice", state: state, source: source, interruption: nil,
             sounds: audio == nil ? [] : [.init(spec: "system")],
             microphone: microphone == nil ? nil : .init(spec: "microphone"), framesPerSecond: 0, bitrate: 0,
             maxBitrate: 1, maxFramerate: 1, hint: nil, isSlateShown: isSlateShown, isAudioMuted: audio ?? false,
@@ -34,7 +35,7 @@ import Testing
             of: Self.share([Self.viewer(7), Self.viewer(8, isWaiting: true, .connecting)] + waiting))
         #expect(
             notices.map(\.subject) == [.share, .waiting(viewer: 1), .waiting(viewer: 2), .waiting(viewer: 3)])
-        #expect(notices[0].summary == "You are sharing" && notices[0].body == ["Source: display"])
+        #expect(notices[0].summary == "You are sharing" && notices[0].body == ["Source: screen"])
         // The viewers of the screen see the notification too, and must not see the addresses of others.
         #expect(notices[1].body == ["Viewer 1 (Firefox)"])
         #expect(notices[1].buttons.map(\.request) == [.admit(viewer: 1), .decline(viewer: 1)])
@@ -44,8 +45,20 @@ import Testing
     func states() {
         let paused = DesktopNotice.notices(of: Self.share(state: .paused, isSlateShown: true, audio: true))[0]
         #expect(paused.summary == "Your share is paused")
-        #expect(paused.body == ["Source: display", "Viewers see a slate.", "Your audio is muted."])
+        #expect(paused.body == ["Source: screen", "Viewers see a slate.", "Your audio is muted."])
         #expect(paused.buttons.map(\.key) == ["stop", "resume", "page"])
+    }
+
+    @Test(
+        "The source is named in words",
+        arguments: [
+            ("display:eDP-1", "screen eDP-1"), ("region:10x10+0+0", "region of the screen"),
+            ("window:0x2a00007", "window"),
+            ("window:title=Report", "window “Report”"), ("camera:Built-in", "camera “Built-in”"),
+            ("portal:any", "your choice on the desktop"), ("test:640x480", "test:640x480"), ("nonsense", "nonsense"),
+        ])
+    func sources(source: String, words: String) {
+        #expect(DesktopNotice.notices(of: Self.share(source: source))[0].body == ["Source: \(words)"])
     }
 
     @Test("Foreign text is escaped for a daemon with markup, and has no control characters")

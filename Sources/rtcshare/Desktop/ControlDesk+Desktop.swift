@@ -38,7 +38,9 @@ extension ControlDesk {
         else { return }
         switch await answer(request) {
         case .page(let url):
-            if await Browser.open(url) == false { share?.tell(["No browser could be opened.", "Run: rtcshare present"]) }
+            if await Browser.open(url) == false {
+                share?.tell(["No browser could be opened.", "Run: rtcshare present"])
+            }
         case .failed(_, let reason, _, let remedy):
             share?.tell(["The desktop's request failed: \(reason)."] + (remedy.map { ["Try: \($0)"] } ?? []))
         default: await stateDidChange()

@@ -1,3 +1,4 @@
+internal import RTCShareCapture
 internal import RTCSharePeerConnection
 internal import RTCShareWireFormat
 
@@ -63,7 +64,7 @@ extension DesktopNotice {
         let paused = "Viewers see \(share.isSlateShown ? "a slate" : "the last frame")."
         return DesktopNotice(
             subject: .share, summary: isPaused ? "Your share is paused" : "You are sharing",
-            body: ["Source: \(share.source)"] + (isPaused ? [paused] : [])
+            body: ["Source: \(words(ofSource: share.source))"] + (isPaused ? [paused] : [])
                 + (share.isMuted ? ["Your audio is muted."] : []),
             buttons: [
                 Button(key: "stop", label: "Stop", request: .stop),
@@ -72,6 +73,19 @@ extension DesktopNotice {
                     : Button(key: "pause", label: "Pause", request: .pause),
                 Button(key: "page", label: "Open page", request: .openPage),
             ])
+    }
+
+    /// Returns what the presenter chose. Numbers and options are for terminals.
+    private static func words(ofSource text: String) -> String {
+        switch try? SourceSpecification(text) {
+        case .display(let output): output.map { "screen \($0)" } ?? "screen"
+        case .region: "region of the screen"
+        case .window(.title(let title)): "window “\(title)”"
+        case .window: "window"
+        case .camera(let name): name.map { "camera “\($0)”" } ?? "camera"
+        case .portal: "your choice on the desktop"
+        default: text
+        }
     }
 
     private static func notice(waiting viewer: ControlledShare.Viewer) -> DesktopNotice {
