@@ -125,7 +125,7 @@ extension Interop {
             let program = try folder.write("#!/bin/sh\necho \"$@\" >> '\(log.path)'\n", to: "bin/xdg-open")
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program.path)
             let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
-            let browser = ["PATH": "\(folder.file("bin").path):\(path)", "BROWSER": "browser"]
+            let browser = ["PATH": "\(folder.file("bin").path):\(path)", "DISPLAY": ":0"]
             let share = try await ServedShare(
                 ["--console"], environment: desktop.environment.merging(browser) { $1 }, in: folder)
             defer { share.stop() }

@@ -301,6 +301,37 @@ extension Interop {
             #expect(try await stage.state().source.hasPrefix("camera"))
         }
 
+        @Test(
+            "On sway and on GNOME, the desktop's choice is shared, and a person sees it in another browser",
+            .enabled(if: WaylandDesktop.missing == nil, "needs \(WaylandDesktop.missing ?? "")"),
+            arguments: [WaylandDesktop.Kind.sway, .gnome])
+        func compositor(kind: WaylandDesktop.Kind) async throws {
+            let folder = try TemporaryFolder()
+            let desktop = try await WaylandDesktop(kind, in: folder)
+            try desktop.start("foot", ["sh", "-c", "ls -l /; sleep 600"])
+            let session = ["XDG_SESSION_TYPE": "wayland", "XDG_RUNTIME_DIR": folder.file("run").path]
+            let stage = try Stage(in: folder, desktop.environment.merging(session) { $1 })
+            let page = try await BrowserPage(.chromium, in: folder)
+            let program = try await stage.present(in: page)
+            defer { program.stop() }
+            try await page.wait(until: "\(Self.chosen) === 'Choose on the desktop'")
+            try await page.click("#begin")
+            // The dialog takes its time to be there, and nothing happens when somebody clicks where it will be.
+            while kind == .gnome, try await page.evaluate(Self.status) as? String == "before",
+                try await page.evaluate("document.getElementById('refusal').hidden") as? Bool == true
+            {
+                try await desktop.point("640,386,click", "852,233,click")
+            }
+            try await page.wait(state: "during")
+            let shown = "document.querySelector('#link-url code').textContent"
+            try await page.wait(until: "\(shown) !== ''")
+            let link = try #require(try await page.evaluate(shown) as? String)
+            let viewer = try await BrowserPage(.firefox, in: folder)
+            try await viewer.go(to: link)
+            try await viewer.wait(until: "document.querySelector('video')?.videoWidth === 1280")
+            try await page.wait(until: "document.querySelectorAll('#viewers li').length === 1")
+        }
+
         @Test("Windows are found by their words, and one that closes is no longer chosen")
         func windows() async throws {
             let stage = try await Stage(windows: 10)
