@@ -21,6 +21,19 @@ final class DatagramHandler: ChannelInboundHandler {
         loop = .of(eventLoop)
     }
 
+    /// Returns an initializer that adds a handler. If it is passed to `bind`, SwiftNIO closes a channel that can't be bound;
+    /// with `channelInitializer` it leaves its descriptor open.
+    static func initializer(
+        _ make: @escaping @Sendable (any EventLoop) -> DatagramHandler
+    ) -> @Sendable (any Channel) -> EventLoopFuture<any Channel> {
+        { channel in
+            channel.eventLoop.makeCompletedFuture {
+                try channel.pipeline.syncOperations.addHandler(make(channel.eventLoop))
+                return channel
+            }
+        }
+    }
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         // The answers to all datagrams of a read are sent together.
         if !isReading {

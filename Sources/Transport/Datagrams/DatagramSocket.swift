@@ -87,14 +87,11 @@ final class DatagramSocket {
                 .channelOption(.socketOption(.so_rcvbuf), value: roomToWait)
                 // A key frame has hundreds of packets; those that the pacer sends must not be rejected here.
                 .channelOption(.socketOption(.so_sndbuf), value: 1 << 20)
-                .channelInitializer { channel in
-                    channel.eventLoop.makeCompletedFuture {
-                        try channel.pipeline.syncOperations.addHandler(DatagramHandler(on: channel.eventLoop))
-                    }
-                }
                 // Until the handler is set.
                 .channelOption(.autoRead, value: false)
-                .bind(to: address.socketAddress).get()
+                .bind(
+                    to: address.socketAddress,
+                    channelInitializer: DatagramHandler.initializer { DatagramHandler(on: $0) })
             guard let bound = channel.localAddress.flatMap({ TransportAddress($0) }) else {
                 channel.close(promise: nil)
                 throw ConnectionError.addressUnusable(address, reason: "the system gave the socket no address")

@@ -58,16 +58,15 @@ actor MulticastProbe {
         let channel = try await DatagramBootstrap(group: eventLoop)
             .channelOption(.socketOption(.so_reuseaddr), value: 1)
             .channelOption(.socket(SocketOptionLevel(SOL_SOCKET), SO_REUSEPORT), value: 1)
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    let handler = DatagramHandler(on: channel.eventLoop)
-                    handler.listener = DatagramHandler.Listener(receive: { [weak self] bytes, _ in
+            .bind(
+                to: anyAddress,
+                channelInitializer: DatagramHandler.initializer { [weak self] eventLoop in
+                    let handler = DatagramHandler(on: eventLoop)
+                    handler.listener = DatagramHandler.Listener(receive: { bytes, _ in
                         self?.assumeIsolated { $0.receive(bytes) }
                     })
-                    try channel.pipeline.syncOperations.addHandler(handler)
-                }
-            }
-            .bind(to: anyAddress).get()
+                    return handler
+                })
         channels.append(channel)
         guard let multicast = channel as? any MulticastChannel else { return }
         // Each interface joins once, however many addresses it has.

@@ -81,16 +81,15 @@ actor MulticastDNSClient {
         try await DatagramBootstrap(group: eventLoop)
             .channelOption(.socketOption(.so_reuseaddr), value: 1)
             .channelOption(.socket(SocketOptionLevel(SOL_SOCKET), SO_REUSEPORT), value: 1)
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    let handler = DatagramHandler(on: channel.eventLoop)
-                    handler.listener = DatagramHandler.Listener(receive: { [weak self] bytes, _ in
+            .bind(
+                to: address,
+                channelInitializer: DatagramHandler.initializer { [weak self] eventLoop in
+                    let handler = DatagramHandler(on: eventLoop)
+                    handler.listener = DatagramHandler.Listener(receive: { bytes, _ in
                         self?.assumeIsolated { $0.receive(bytes) }
                     })
-                    try channel.pipeline.syncOperations.addHandler(handler)
-                }
-            }
-            .bind(to: address).get()
+                    return handler
+                })
     }
 
     private func join(_ group: TransportAddress, on device: NIONetworkDevice, _ channel: any Channel) async throws {

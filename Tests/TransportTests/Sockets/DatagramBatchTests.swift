@@ -1,3 +1,4 @@
+import Foundation
 import NIOCore
 import NIOPosix
 import RTCShareWireFormat
@@ -114,5 +115,49 @@ import Testing
         }
         try await sender.close().get()
         try await receiver.channel.close()
+    }
+
+    /// The number of this process's datagram sockets without a port.
+    private static var unboundCount: Int {
+        get throws {
+            try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap(Int32.init)
+                .count { descriptor in
+                    var (kind, length) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
+                    guard getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &kind, &length) == 0 else { return false }
+                    guard kind == Int32(SOCK_DGRAM.rawValue) else { return false }
+                    // Of IPv4: the family, and the port.
+                    var name = [UInt8](repeating: 0, count: 16)
+                    length = socklen_t(name.count)
+                    let result = name.withUnsafeMutableBytes { name in
+                        getsockname(descriptor, name.baseAddress?.assumingMemoryBound(to: sockaddr.self), &length)
+                    }
+                    return result == 0 && name[0] == UInt8(AF_INET) && name[2...3].allSatisfy { $0 == 0 }
+                }
+        }
+    }
+
+    @Test("A port that is taken leaves no socket open", arguments: [false, true])
+    func failedBind(isDedicated: Bool) async throws {
+        let (taken, _) = try await open(at: Loopback.v4)
+        let before = try Self.unboundCount
+        for _ in 0..<50 {
+            if isDedicated {
+                let (ends, end) = AsyncStream.makeStream(of: String.self)
+                let socket = DedicatedSocket(
+                    .init(transport: .udp, base: taken.address, destination: taken.address),
+                    setting: .init(port: taken.address.port), on: eventLoop, receive: { _ in }, ended: { end.yield($0) }
+                )
+                for await _ in ends { break }
+                socket.close()
+            } else {
+                await #expect(throws: ConnectionError.portTaken(taken.address)) {
+                    _ = try await DatagramSocket.open(
+                        at: taken.address, on: eventLoop, receive: { _, _, _ in }, closed: { _ in })
+                }
+            }
+        }
+        // Other tests open sockets at the same time.
+        #expect(try Self.unboundCount < before + 25)
+        try await taken.close().get()
     }
 }
