@@ -1,6 +1,9 @@
 import Foundation
+import RTCShareContentShare
 import RTCShareLocks
 import RTCShareMedia
+import RTCShareSignaling
+import TestSupport
 import Testing
 
 @testable import rtcshare
@@ -76,6 +79,23 @@ struct SourceStreamTests {
         }
         task.cancel()
         #expect(await task.value)
+    }
+
+    @Test("A closed stream counts until its threads have ended, which a display that does not answer delays")
+    @SharingActor func limit() async throws {
+        let responder = ControlResponder { _ in .done(notice: nil) }
+        let servers = try (0..<4).map { _ in try SilentServer() }
+        for server in servers {
+            let environment = nothing.merging(["DISPLAY": server.display]) { $1 }
+            let stream = try responder.stream(
+                of: SourceStream(microphone: "microphone", environment: environment))
+            await waitUntil { server.isReached }
+            withExtendedLifetime(stream) {}
+        }
+        let another = try SourceStream(environment: nothing)
+        #expect(throws: ProblemDetails.self) { try responder.stream(of: another) }
+        for server in servers { server.end() }
+        while (try? responder.stream(of: another)) == nil { try await Task.sleep(for: .milliseconds(1)) }
     }
 
     @Test(

@@ -9,12 +9,17 @@ internal import RTCShareSignaling
     /// Throws for a request that must be rejected.
     typealias Check = @Sendable @SharingActor (HTTPRequest) throws(ProblemDetails) -> Void
 
+    private struct Stream {
+        /// Each thread of the stream holds its events.
+        weak var events: SourceEvents?
+    }
+
     private let answer: Answer
     private let watchers: ShareWatchers
     /// The clients that wait for the end of the share.
     private var stopping: [CheckedContinuation<Void, Never>] = []
-    /// The open streams of sources.
-    private var sources: [ObjectIdentifier: SourceEvents] = [:]
+    /// The streams of sources. A closed one stays until its threads have ended: a display may not answer them.
+    private var sources: [Stream] = []
     /// The number of shares that have ended.
     private var ends = 0
 
@@ -68,7 +73,7 @@ internal import RTCShareSignaling
     func end() {
         startDidEnd()
         watchers.end()
-        for events in sources.values { events.end() }
+        for stream in sources { stream.events?.end() }
     }
 
     private func response(
@@ -112,16 +117,17 @@ internal import RTCShareSignaling
         }
     }
 
-    private func stream(of source: SourceStream) throws(ProblemDetails) -> AsyncStream<[UInt8]> {
+    /// Opens a stream of sources.
+    func stream(of source: SourceStream) throws(ProblemDetails) -> AsyncStream<[UInt8]> {
+        sources.removeAll { $0.events == nil }
         guard sources.count < Self.mostSourceStreams else {
             throw ProblemDetails(
-                .serviceUnavailable, "\(Self.mostSourceStreams) pages show the sources already",
+                .serviceUnavailable,
+                "\(Self.mostSourceStreams) pages show the sources already, or wait for a display that does not answer",
                 remedy: "close one of them", exitStatus: 69)
         }
         let events = SourceEvents()
-        let key = ObjectIdentifier(events)
-        sources[key] = events
-        events.atEnd { SharingActor.post { [weak self] in self?.sources[key] = nil } }
+        sources.append(Stream(events: events))
         return source.start(events)
     }
 

@@ -121,7 +121,6 @@ struct SourceStream: Hashable, Sendable {
         }
         let pictures = SourcePictures(
             display: display, fitting: PixelSize(width: width, height: width), showsScreen: !desktop.isWayland)
-        events.atEnd { pictures.cancel() }
         do throws(CaptureError) {
             try pictures.start { event in
                 switch event {
@@ -134,6 +133,7 @@ struct SourceStream: Hashable, Sendable {
         } catch {
             send(.failure(error))
         }
+        events.atEnd { pictures.cancel() }
     }
 
     private func watchCameras(_ events: SourceEvents) {

@@ -1,5 +1,6 @@
 internal import Glibc
 import RTCShareCXCB
+import RTCShareLocks
 import RTCShareMedia
 
 /// A connection to an X server: sends requests, waits for replies, and converts XCB's errors.
@@ -16,13 +17,13 @@ final class XConnection: Sendable {
 
     private static let patience = Duration.seconds(5)
 
-    /// Connects to `display`, the value of `DISPLAY`.
-    init(display: String?) throws(CaptureError) {
+    /// Connects to `display`, the value of `DISPLAY`, and waits at most `patience` for the server.
+    init(display: String?, patience: Duration = patience) throws(CaptureError) {
         guard let display, !display.isEmpty else {
             throw .displayUnavailable(display: nil, reason: "DISPLAY is not set")
         }
-        var screenNumber: Int32 = 0
-        guard let handle = xcb_connect(display, &screenNumber) else {
+        let (connection, screenNumber) = try Self.connect(to: display, within: patience)
+        guard let handle = connection else {
             throw .displayUnavailable(display: display, reason: "there is no memory for it")
         }
         let status = xcb_connection_has_error(handle)
@@ -49,6 +50,55 @@ final class XConnection: Sendable {
 
     deinit {
         xcb_disconnect(handle)
+    }
+
+    private enum Attempt {
+        case running
+        case done(OpaquePointer?, screen: Int32)
+        case abandoned
+    }
+
+    /// The displays to which a thread is connecting: one that does not answer holds up one thread, not one for each
+    /// attempt.
+    private static let connecting = Mailbox<Set<String>>([])
+
+    /// Connects on a thread of its own, because XCB waits for the server without a limit.
+    private static func connect(
+        to display: String, within patience: Duration
+    ) throws(CaptureError) -> (handle: OpaquePointer?, screen: Int32) {
+        let deadline = monotonicNow() + patience
+        let silence = CaptureError.displayUnavailable(
+            display: display, reason: "it did not answer within \(patience.components.seconds) seconds")
+        let isNext = connecting.take { displays in
+            if displays.insert(display).inserted { return .done(true) }
+            return monotonicNow() < deadline ? .wait(until: deadline) : .done(false)
+        }
+        guard isNext else { throw silence }
+        let attempt = Mailbox(Attempt.running)
+        do throws(WorkerThreadError) {
+            _ = try WorkerThread(named: "display \(display)") {
+                var screen: Int32 = 0
+                let handle = xcb_connect(display, &screen)
+                let isLate = attempt.post { attempt in
+                    if case .abandoned = attempt { return true }
+                    attempt = .done(handle, screen: screen)
+                    return false
+                }
+                if isLate { xcb_disconnect(handle) }
+                connecting.post { _ = $0.remove(display) }
+            }
+        } catch {
+            connecting.post { _ = $0.remove(display) }
+            throw .systemRefused(call: "pthread_create", errorNumber: error.errorNumber)
+        }
+        let found: (OpaquePointer?, Int32)? = attempt.take { attempt in
+            if case .done(let handle, let screen) = attempt { return .done((handle, screen)) }
+            guard monotonicNow() >= deadline else { return .wait(until: deadline) }
+            attempt = .abandoned
+            return .done(nil)
+        }
+        guard let found else { throw silence }
+        return found
     }
 
     /// A reply's memory, freed with its owner.
