@@ -41,6 +41,23 @@ struct PulseSourceTests {
         return SoundCollector.frequency(of: SoundCollector.samples(of: try #require(newest(sink))), sampleRate: 48000)
     }
 
+    @Test("A server that starts later, or is restarted, is listed")
+    func laterServer() async throws {
+        let server = try SoundServer()
+        server.kill()
+        let updates = try PulseSource.deviceUpdates(server: server.address, retryInterval: .milliseconds(50))
+        var lists = updates.makeAsyncIterator()
+        for _ in 0..<2 {
+            let first = await lists.next()
+            #expect(throws: CaptureError.self) { try #require(first).get() }
+            try server.start()
+            var devices: [AudioDevice]?
+            while devices == nil, let list = await lists.next() { devices = try? list.get() }
+            #expect(devices?.map(\.name) == ["probe"])
+            server.kill()
+        }
+    }
+
     @Test(
         "Audio that is played into an output is recorded from its monitor, in its frequency, without a gap",
         arguments: [

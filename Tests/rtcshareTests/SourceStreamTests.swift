@@ -143,9 +143,9 @@ struct SourceStreamTests {
         // The width in the header.
         #expect(Array(file[16..<20]) == [0, 0, 0, 4])
         #expect(try data(of: try #require(await events.read()))["spec"] as? String == "window:0x2")
-        events.send(.sounds(SoundListing([])))
+        events.send(.sounds(SoundListing(.success([]))))
         #expect(type(of: try #require(await events.read())) == "audio")
-        events.send(.sounds(SoundListing([])))
+        events.send(.sounds(SoundListing(.success([]))))
         events.send(.level("microphone", -10))
         #expect(type(of: try #require(await events.read())) == "level")
         events.end()

@@ -31,6 +31,14 @@ public struct CameraDevice: Sendable, Hashable {
         try CameraRegistry.updates(by: CameraAccess.find())
     }
 
+    /// Returns the connected cameras, and again whenever one is connected or removed, until the stream is canceled.
+    /// A PipeWire that can't be reached, or has ended, is an error, and is tried again. The user is never asked.
+    package static func lastingUpdates() throws(CaptureError) -> AsyncStream<Result<[CameraDevice], CaptureError>> {
+        try CaptureThread.updates(failed: { .failure($0) }) { signal, tell throws(CaptureError) in
+            try CameraRegistry.follow(by: .direct, until: signal) { tell(.success($0)) }
+        }
+    }
+
     /// Returns the camera with this name, or whose name for people contains it, in any case; without a name, the first.
     static func find(_ name: String?) throws(CaptureError) -> CameraDevice {
         let cameras = try all()

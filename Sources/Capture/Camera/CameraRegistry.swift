@@ -7,6 +7,7 @@ final class CameraRegistry {
     private let handle: OpaquePointer
     /// The timeout for PipeWire's answers.
     private static let patience = Duration.seconds(3)
+    private static let silence = CaptureError.camerasUnavailable(reason: "it doesn't answer")
 
     init(_ access: CameraAccess) throws(CaptureError) {
         var problem = [CChar](repeating: 0, count: 256)
@@ -40,7 +41,7 @@ final class CameraRegistry {
         while true {
             if let devices = try update() { return devices }
             let left = deadline - monotonicNow()
-            guard left > .zero else { throw .camerasUnavailable(reason: "it doesn't answer") }
+            guard left > .zero else { throw Self.silence }
             var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             poll(&entry, 1, left.wholeMilliseconds + 1)
         }
@@ -60,29 +61,25 @@ final class CameraRegistry {
     /// Returns the connected cameras, and again whenever one is connected or removed, until the stream is canceled or
     /// PipeWire has ended.
     static func updates(by access: CameraAccess) throws(CaptureError) -> AsyncStream<[CameraDevice]> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: [CameraDevice].self, bufferingPolicy: .bufferingNewest(1))
-        let thread = CaptureThread()
-        try thread.start { signal in
-            try? follow(by: access, until: signal) { continuation.yield($0) }
-            continuation.finish()
+        try CaptureThread.updates { signal, tell throws(CaptureError) in
+            try follow(by: access, until: signal, tell: tell)
         }
-        // The consumer holds a lock of its task now, which the thread may need to end. So the thread is only canceled.
-        continuation.onTermination = { _ in thread.cancel() }
-        return stream
     }
 
-    private static func follow(
+    /// Passes the connected cameras to `tell`, and again whenever one is connected or removed, until `signal` is raised.
+    static func follow(
         by access: CameraAccess, until signal: StopSignal, tell: ([CameraDevice]) -> Void
     ) throws(CaptureError) {
         let registry = try CameraRegistry(access)
         var known: [CameraDevice]?
+        let deadline = monotonicNow() + patience
         while !signal.isRaised {
             if let found = try registry.update(), found != known {
                 known = found
                 tell(found)
             }
-            _ = signal.wait(readable: registry.descriptor, until: nil)
+            let outcome = signal.wait(readable: registry.descriptor, until: known == nil ? deadline : nil)
+            if outcome == .timedOut { throw silence }
         }
     }
 }

@@ -29,18 +29,20 @@ extension PulseSource {
     }
 
     /// Returns the devices of `server`, and again whenever one is added or removed or the default changes, until the
-    /// stream is canceled or the server has ended.
-    package static func deviceUpdates(server: String?) throws(CaptureError) -> AsyncStream<[AudioDevice]> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: [AudioDevice].self, bufferingPolicy: .bufferingNewest(1))
-        let thread = CaptureThread()
-        try thread.start { signal in
-            try? follow(server, until: signal) { continuation.yield($0) }
-            continuation.finish()
+    /// stream is canceled. A server that can't be reached, or has ended, is an error, and is tried again.
+    package static func deviceUpdates(
+        server: String?
+    ) throws(CaptureError) -> AsyncStream<Result<[AudioDevice], CaptureError>> {
+        try deviceUpdates(server: server, retryInterval: CaptureThread.retryInterval)
+    }
+
+    static func deviceUpdates(
+        server: String?, retryInterval: Duration
+    ) throws(CaptureError) -> AsyncStream<Result<[AudioDevice], CaptureError>> {
+        try CaptureThread.updates(retryInterval: retryInterval, failed: { .failure($0) }) {
+            signal, tell throws(CaptureError) in
+            try follow(server, until: signal) { tell(.success($0)) }
         }
-        // The consumer holds a lock of its task now, which the thread may need to end. So the thread is only canceled.
-        continuation.onTermination = { _ in thread.cancel() }
-        return stream
     }
 
     private static func follow(

@@ -50,10 +50,14 @@ struct CameraListing: Encodable, Sendable {
                 ])
             return
         }
-        do throws(CaptureError) {
-            self.init(try CameraDevice.all())
-        } catch {
-            self.init(cameras: [], problem: MachineDiagnosis.reason(for: error))
+        self.init(Result(catching: CameraDevice.all))
+    }
+
+    /// Lists these cameras, or the reason why there is none.
+    init(_ found: Result<[CameraDevice], CaptureError>) {
+        switch found {
+        case .success(let cameras): self.init(cameras)
+        case .failure(let error): self.init(cameras: [], problem: MachineDiagnosis.reason(for: error))
         }
     }
 
@@ -62,8 +66,7 @@ struct CameraListing: Encodable, Sendable {
         problems[CodingKeys.cameras.stringValue] = problem
     }
 
-    /// Lists these cameras.
-    init(_ found: [CameraDevice]) {
+    private init(_ found: [CameraDevice]) {
         let cameras = found.map { camera in
             Camera(
                 spec: SourceSpecification.camera(name: camera.name).description, name: camera.name,

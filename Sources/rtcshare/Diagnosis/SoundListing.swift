@@ -26,12 +26,7 @@ struct SoundListing: Encodable, Sendable {
 
     /// Lists the devices of a sound server (in the form of `PULSE_SERVER`; nil for the session's).
     init(server: String?) {
-        do throws(CaptureError) {
-            self = SoundListing(try PulseSource.devices(server: server))
-        } catch {
-            sounds = []
-            problems[CodingKeys.sounds.stringValue] = MachineDiagnosis.reason(for: error)
-        }
+        self.init(Result { () throws(CaptureError) in try PulseSource.devices(server: server) })
     }
 
     /// Returns the sound server in the environment; nil for the session's.
@@ -39,13 +34,17 @@ struct SoundListing: Encodable, Sendable {
         environment["PULSE_SERVER"].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Lists these devices.
-    init(_ devices: [AudioDevice]) {
-        sounds = devices.map { device in
+    /// Lists these devices, or the reason why there is none.
+    init(_ found: Result<[AudioDevice], CaptureError>) {
+        sounds = ((try? found.get()) ?? []).map { device in
             Sound(
                 spec: device.specification.description, name: device.name, description: device.description,
                 kind: device.kind == .source ? "source" : "sink", isDefault: device.isDefault)
         }
-        if devices.isEmpty { problems[CodingKeys.sounds.stringValue] = "the audio server has no device" }
+        if case .failure(let error) = found {
+            problems[CodingKeys.sounds.stringValue] = MachineDiagnosis.reason(for: error)
+        } else if sounds.isEmpty {
+            problems[CodingKeys.sounds.stringValue] = "the audio server has no device"
+        }
     }
 }

@@ -137,12 +137,10 @@ struct SourceStream: Hashable, Sendable {
     }
 
     private func watchCameras(_ events: SourceEvents) {
-        events.send(.cameras(CameraListing()))
-        if !CameraDevice.requiresPermission, let updates = try? CameraDevice.updates() {
-            let task = Task {
-                for await cameras in updates { events.send(.cameras(CameraListing(cameras))) }
-            }
-            events.atEnd { task.cancel() }
+        if CameraDevice.requiresPermission {
+            events.send(.cameras(CameraListing()))
+        } else {
+            follow(CameraDevice.lastingUpdates, to: events) { .cameras(CameraListing($0)) }
         }
         guard let camera else { return }
         let spec = camera.description
@@ -158,14 +156,10 @@ struct SourceStream: Hashable, Sendable {
     }
 
     private func watchSounds(_ events: SourceEvents) {
-        let server = SoundListing.server(environment)
-        events.send(.sounds(SoundListing(server: server)))
-        if let updates = try? PulseSource.deviceUpdates(server: server) {
-            let task = Task {
-                for await devices in updates { events.send(.sounds(SoundListing(devices))) }
-            }
-            events.atEnd { task.cancel() }
+        let updates = { () throws(CaptureError) in
+            try PulseSource.deviceUpdates(server: SoundListing.server(environment))
         }
+        follow(updates, to: events) { .sounds(SoundListing($0)) }
         guard let microphone else { return }
         let spec = microphone.description
         report(spec, to: events) {
@@ -174,6 +168,22 @@ struct SourceStream: Hashable, Sendable {
             reportProblems(of: source, spec, to: events)
             try source.start()
             events.atEnd { source.stop() }
+        }
+    }
+
+    /// Sends an event for each list of devices.
+    private func follow<Device>(
+        _ updates: () throws(CaptureError) -> AsyncStream<Result<[Device], CaptureError>>, to events: SourceEvents,
+        as event: @escaping @Sendable (Result<[Device], CaptureError>) -> SourceEvents.Event
+    ) {
+        do throws(CaptureError) {
+            let updates = try updates()
+            let task = Task {
+                for await devices in updates { events.send(event(devices)) }
+            }
+            events.atEnd { task.cancel() }
+        } catch {
+            events.send(event(.failure(error)))
         }
     }
 

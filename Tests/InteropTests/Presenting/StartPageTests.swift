@@ -259,6 +259,30 @@ extension Interop {
             #expect(try await page.evaluate("document.getElementById('slate').ariaChecked") as? String == "true")
         }
 
+        @Test(
+            "An audio server and cameras that are there later are listed",
+            .enabled(if: WaylandDesktop.missing == nil, "needs \(WaylandDesktop.missing ?? "")"))
+        func laterServers() async throws {
+            let folder = try TemporaryFolder()
+            let desktop = try await WaylandDesktop(.none, in: folder)
+            _ = try desktop.startCamera("front", "YUY2")
+            let pulse = try await PulseDaemon(in: folder)
+            let server = try #require(pulse.environment["PULSE_SERVER"]?.dropFirst("unix:".count))
+            let loading = ["load-module", "module-remap-source", "source_name=desk", "master=content.monitor"]
+            #expect(try await pulse.run("pactl", loading).status == 0)
+            let (sound, video) = (folder.file("sound").path, folder.file("video").path)
+            let remotes = ["PULSE_SERVER": "unix:\(sound)", "PIPEWIRE_REMOTE": video]
+            let stage = try Stage(in: folder, desktop.environment.merging(remotes) { $1 })
+            let page = try await BrowserPage(.chromium, in: folder)
+            let program = try await stage.present(in: page)
+            defer { program.stop() }
+            let counts = "['camera', 'microphone'].map((kind) => window[`start-${kind}`].options.length).join()"
+            try await page.wait(until: "\(counts) === '1,2' && !window['sounds-reason'].hidden")
+            try FileManager.default.createSymbolicLink(atPath: sound, withDestinationPath: String(server))
+            try FileManager.default.createSymbolicLink(atPath: video, withDestinationPath: desktop.pipeWireSocket)
+            try await page.wait(until: "\(counts) === '2,3' && window['sounds-reason'].hidden")
+        }
+
         @Test("The screen is not shared in the place of a window that is gone")
         func goneWindow() async throws {
             let stage = try await Stage(windows: 1)
