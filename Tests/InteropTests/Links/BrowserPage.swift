@@ -34,6 +34,12 @@ final class BrowserPage {
     /// Goes to a link; what is there then, ``wait(state:seconds:_:)`` tells.
     func go(to link: String) async throws { _ = try await perform(["do": "open", "url": link]) }
 
+    /// Drives this tab from now on. The number after the last opens one, in front of the others. Chromium only.
+    func tab(_ number: Int) async throws { _ = try await perform(["do": "tab", "number": number]) }
+
+    /// Closes the driven tab. Another one must be driven then.
+    func closeTab() async throws { _ = try await perform(["do": "close"]) }
+
     /// Waits for a state of the page, as it stands in `data-state`.
     func wait(state: String, seconds: Int = 30) async throws {
         // Of a live one, the picture is there.

@@ -14,6 +14,8 @@ Commands are JSON objects, one a line, of the FIFO that --commands names; each i
     {"do": "resize", "width": …, "height": …, "ratio": …, "touch": …}
     {"do": "photograph", "file": …}             a PNG of the page
     {"do": "console"}                           what the console showed of errors since the last time
+    {"do": "tab", "number": …}                  drives this tab; the next number opens one in front; Chromium only
+    {"do": "close"}                             closes the tab, and another one must be driven; Chromium only
     {"do": "audit"}                             violations of WCAG 2 A and AA, in light and dark, by axe-core; Chromium only
 
 The profile is fresh, and no switch touches WebRTC or the rules for sound. Each page has `watched`: its connections,
@@ -107,7 +109,7 @@ class Browser:
         self.log = os.path.join(folder, f"{self.name}.log")
         self.process = None
         self.socket = None
-        self.reader = None
+        self.readers = []
         self.count = 0
         self.waiting = {}
         self.complaints = []
@@ -138,7 +140,7 @@ class Browser:
     async def connect(self, address):
         # A browser that a test stops for a while is not gone.
         self.socket = await websockets.connect(address, max_size=None, ping_interval=None)
-        self.reader = asyncio.create_task(self.read())
+        self.readers.append(asyncio.create_task(self.read(self.socket)))
 
     async def send(self, method, **parameters):
         self.count += 1
@@ -146,8 +148,8 @@ class Browser:
         await self.socket.send(json.dumps({"id": self.count, "method": method, "params": parameters}))
         return await asyncio.wait_for(answer, COMMAND_TIMEOUT)
 
-    async def read(self):
-        async for text in self.socket:
+    async def read(self, socket):
+        async for text in socket:
             message = json.loads(text)
             answer = self.waiting.pop(message.get("id"), None)
             if answer is None:
@@ -187,6 +189,10 @@ class Browser:
 class Chromium(Browser):
     name = "chromium"
 
+    def __init__(self, *options):
+        super().__init__(*options)
+        self.tabs = {}
+
     async def start(self):
         self.launch([
             "--headless=new",
@@ -206,10 +212,27 @@ class Chromium(Browser):
             f"--accept-lang={self.languages}",
             "about:blank",
         ])  # fmt: skip
-        port = await self.started(self.port, "its port")
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/json") as response:
-            pages = [target for target in json.load(response) if target["type"] == "page"]
-        await self.connect(pages[0]["webSocketDebuggerUrl"])
+        await self.started(self.port, "its port")
+        await self.attach(next(target for target in self.targets() if target["type"] == "page"))
+
+    def targets(self, path="", method="GET"):
+        address = f"http://127.0.0.1:{self.port()}/json{path}"
+        with urllib.request.urlopen(urllib.request.Request(address, method=method)) as response:
+            return json.load(response)
+
+    async def tab(self, number):
+        if number in self.tabs:
+            self.target, self.socket = self.tabs[number]
+        else:
+            await self.attach(self.targets("/new?about:blank", "PUT"))
+
+    async def close_tab(self):
+        await self.send("Target.closeTarget", targetId=self.target)
+
+    async def attach(self, target):
+        await self.connect(target["webSocketDebuggerUrl"])
+        self.target = target["id"]
+        self.tabs[len(self.tabs)] = (self.target, self.socket)
         for domain in ("Page", "Runtime", "Log"):
             await self.send(f"{domain}.enable")
         await self.send("Page.addScriptToEvaluateOnNewDocument", source=WATCHING)
@@ -384,6 +407,10 @@ async def perform(browser, command):
         case {"do": "console"}:
             complaints, browser.complaints = browser.complaints, []
             return complaints
+        case {"do": "tab", "number": number}:
+            return await browser.tab(number)
+        case {"do": "close"}:
+            return await browser.close_tab()
         case {"do": "audit"}:
             return await browser.audit()
     raise ValueError(f"no such command: {command}")

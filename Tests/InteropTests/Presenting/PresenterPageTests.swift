@@ -233,6 +233,42 @@ extension Interop {
             }
         }
 
+        @Test("Of two hidden tabs the first follows the share, and the second one after the first is closed")
+        func tabs() async throws {
+            let folder = try TemporaryFolder()
+            let (share, link) = try await Self.share(in: folder)
+            defer { share.stop() }
+            let page = try await BrowserPage(.chromium, in: folder)
+            for tab in 0...1 {
+                try await page.tab(tab)
+                try await page.go(to: link)
+                try await page.wait(state: "during")
+            }
+            try await share.ask("pause")
+            for tab in 0...1 {
+                try await page.tab(tab)
+                try await page.wait(until: "\(Self.headline) === 'Paused' && document.hidden === \(tab == 0)")
+            }
+            try await page.tab(2)
+            try await page.tab(1)
+            // Without events, the title claims nothing.
+            try await page.wait(until: "document.hidden && document.title === 'rtcshare'")
+            try await share.ask("resume")
+            try await page.tab(0)
+            try await page.wait(until: "\(Self.headline) === 'Nobody is watching yet'")
+            try await page.tab(1)
+            #expect(try await page.evaluate(Self.headline) as? String == "Paused")
+            try await page.tab(0)
+            try await page.closeTab()
+            try await page.tab(1)
+            try await page.wait(until: "document.hidden && document.title.startsWith('Nobody is watching yet')")
+            #expect(try await page.evaluate(Self.headline) as? String == "Nobody is watching yet")
+            try await share.ask("pause")
+            try await page.wait(until: "document.hidden && \(Self.headline) === 'Paused'")
+            let complaints = try await page.complaints()
+            #expect(complaints == [])
+        }
+
         @Test("A page that is reloaded still controls the share, and one with another secret reports it")
         func secret() async throws {
             let folder = try TemporaryFolder()
