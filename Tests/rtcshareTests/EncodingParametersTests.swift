@@ -31,7 +31,8 @@ import Testing
         let set = try #require(try RTCShareCommand.parsed(["set"] + words, environment: [:]) as? SetCommand)
         let body = try ControlJSON.encode(ShareChange(.set(set.parameters)))
         #expect(String(decoding: body, as: UTF8.self) == change)
-        guard case .set(let received) = try ControlJSON.decode(ShareChange.self, from: body).request else {
+        guard case .set(let received, automatic: []) = try ControlJSON.decode(ShareChange.self, from: body).request
+        else {
             Issue.record("\(change) is not a change of the parameters")
             return
         }
@@ -41,6 +42,20 @@ import Testing
         #expect(started.sharing.parameters.maxBitrate == nil)
         let changed = received.overriding(started.sharing.parameters)
         #expect(VideoEncoder.Settings(resolving: changed, over: Self.defaults) == expected)
+    }
+
+    @Test(
+        "Null in a change makes a parameter automatic",
+        arguments: [
+            (ControlRequest.set(VideoEncodingParameters(), automatic: [.contentHint]), #"{"hint":null}"#),
+            (
+                .set(VideoEncodingParameters(contentHint: .text), automatic: [.maxBitrate]),
+                #"{"hint":"text","maxBitrate":null}"#
+            ),
+        ])
+    func automatic(request: ControlRequest, change: String) throws {
+        #expect(String(decoding: try ControlJSON.encode(ShareChange(request)), as: UTF8.self) == change)
+        #expect(try ControlJSON.decode(ShareChange.self, from: Array(change.utf8)).request == request)
     }
 
     @Test("A change of the bitrate does not enable partial updates that were disabled")

@@ -84,6 +84,19 @@ struct ShareEventTests {
         try await stage.share.set(VideoEncodingParameters(maxBitrate: .kilobitsPerSecond(1000)))
         stage.source.resize(to: PixelSize(width: 3840, height: 2160))
         #expect(try await bitrates() == [1000])
+        try await stage.share.set(VideoEncodingParameters(), automatic: [.maxBitrate])
+        #expect(try await bitrates() == [2500])
+    }
+
+    @Test("The content hint can be chosen, and follows the source again")
+    func hint() async throws {
+        let stage = try Stage(options: ["--hint", "text"])
+        try await stage.share.begin()
+        try await stage.share.set(VideoEncodingParameters(contentHint: .motion))
+        #expect(stage.output.configuration?.contentHint == .motion)
+        try await stage.share.set(VideoEncodingParameters(maxFramerate: 7), automatic: [.contentHint])
+        #expect(stage.output.configuration?.contentHint == nil && stage.output.configuration?.maxFramerate == 7)
+        #expect(await stage.share.report().hint == nil)
     }
 
     private static let noViewer = ["The share has ended: no viewer is left.", "end"]

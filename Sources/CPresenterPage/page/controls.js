@@ -33,9 +33,9 @@ export class Controls {
     find("sounds").addEventListener("click", () => change({ isAudioMuted: !this.#share.isAudioMuted }));
     find("microphone").addEventListener("click", () => change({ isMicrophoneMuted: !this.#share.isMicrophoneMuted }));
     find("camera").addEventListener("click", () => this.#toggleCamera());
-    find("hint").addEventListener("change", ({ target }) => this.#make("hint", { hint: target.value }));
+    find("hint").addEventListener("change", ({ target }) => this.#make("hint", { hint: target.value || null }));
     find("access").addEventListener("change", ({ target }) => this.#allow(target.value));
-    find("bitrate").addEventListener("change", ({ target }) => this.#make("bitrate", { maxBitrate: Number(target.value) }));
+    find("bitrate").addEventListener("change", ({ target }) => this.#make("bitrate", { maxBitrate: Number(target.value) || null }));
   }
 
   togglePause() {
@@ -111,9 +111,9 @@ export class Controls {
     press(find("record"), Boolean(share.recording), text(share.recording ? "record.stop" : "record"), "record");
     reveal(find("recording"), share.recording);
     put(find("recording"), share.recording ? text("recording", { file: share.recording.file }) : "");
-    if (!this.#busy.has("hint")) choose("hint", share.hint);
+    if (!this.#busy.has("hint")) choose("hint", share.hint ?? "");
     if (!this.#busy.has("access")) choose("access", share.isLocked ? "locked" : share.needsApproval ? "ask" : "anyone");
-    if (!this.#busy.has("bitrate")) this.#showRate(share.maxBitrate);
+    if (!this.#busy.has("bitrate")) this.#showRate(share);
     if (share.camera && recall(CAMERA) !== share.camera.spec) remember(CAMERA, share.camera.spec);
     showSource("sounds", share.sounds?.length, !share.isAudioMuted, share.sounds);
     showSource("microphone", share.microphone, !share.isMicrophoneMuted, [share.microphone]);
@@ -121,10 +121,11 @@ export class Controls {
     flip(find("slate"), isPaused ? share.isSlateShown : this.#hidesPicture);
   }
 
-  /** @param {number} chosen */
-  #showRate(chosen) {
-    const rates = RATES.includes(chosen) ? RATES : [...RATES, chosen].sort((a, b) => a - b);
-    offer(find("bitrate"), rates.map((value) => [String(value), rate(value)]), String(chosen));
+  /** @param {{ maxBitrate: number, isBitrateAutomatic: boolean }} share */
+  #showRate({ maxBitrate, isBitrateAutomatic }) {
+    const rates = isBitrateAutomatic || RATES.includes(maxBitrate) ? RATES : [...RATES, maxBitrate].sort((a, b) => a - b);
+    const automatic = isBitrateAutomatic ? text("bitrate.auto", { rate: rate(maxBitrate) }) : text("hint.auto");
+    offer(find("bitrate"), [["", automatic], ...rates.map((value) => [String(value), rate(value)])], isBitrateAutomatic ? "" : String(maxBitrate));
   }
 }
 

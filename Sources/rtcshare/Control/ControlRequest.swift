@@ -10,8 +10,8 @@ enum ControlRequest: Hashable, Sendable {
     /// Another camera of the presenter, or `none`.
     case camera(CameraSpecification)
     case light(isOn: Bool)
-    /// Properties that are nil stay unchanged.
-    case set(VideoEncodingParameters)
+    /// Properties that are nil stay unchanged, except those that the share chooses itself from now on.
+    case set(VideoEncodingParameters, automatic: Set<AutomaticParameter> = [])
     case mute(ControlledSounds)
     case unmute(ControlledSounds)
     case destination(name: String)
@@ -48,6 +48,12 @@ enum ControlRequest: Hashable, Sendable {
     case sources
     /// Whether the router forwards ports.
     case router
+}
+
+/// A parameter of the video that a share chooses itself if the presenter does not.
+enum AutomaticParameter: Hashable, Sendable {
+    case maxBitrate
+    case contentHint
 }
 
 /// The audio that `rtcshare mute` mutes.

@@ -134,6 +134,8 @@ struct ControlledShare: Codable, Hashable, Sendable {
     var bitrate: Double
     /// The maximum bitrate in kbit/s.
     let maxBitrate: Int
+    /// Whether it follows the size of the content, because the presenter has chosen none.
+    var isBitrateAutomatic = false
     let maxFramerate: Double
     /// The preferred codec of the video; nil before the first viewer.
     var codec: Codec?

@@ -12,16 +12,35 @@ struct ShareChange: Codable, Hashable {
         var isLightOn: Bool?
     }
 
+    /// The value that a member gets.
+    enum Choice<Value: Codable & Hashable>: Codable, Hashable {
+        case value(Value)
+        /// Null, which removes the member: the share chooses the value.
+        case automatic
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            self = container.decodeNil() ? .automatic : .value(try container.decode(Value.self))
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            if let value { try container.encode(value) } else { try container.encodeNil() }
+        }
+
+        fileprivate var value: Value? { if case .value(let value) = self { value } else { nil } }
+    }
+
     var isPaused: Bool?
     var isSlateShown: Bool?
     var source: String?
     var camera: Camera?
     /// The maximum bitrate in kbit/s.
-    var maxBitrate: Int?
+    var maxBitrate: Choice<Int>?
     var maxFramerate: Double?
     var maxWidth: Int?
     var maxHeight: Int?
-    var hint: SharingOptions.Hint?
+    var hint: Choice<SharingOptions.Hint>?
     var isAudioMuted: Bool?
     var isMicrophoneMuted: Bool?
     var destination: String?
@@ -62,13 +81,17 @@ struct ShareChange: Codable, Hashable {
     private var limiting: ControlRequest? {
         get throws {
             let parameters = VideoEncodingParameters(
-                kilobitsPerSecond: maxBitrate, maxFramerate: maxFramerate, width: maxWidth, height: maxHeight,
-                hint: hint)
+                kilobitsPerSecond: maxBitrate?.value, maxFramerate: maxFramerate, width: maxWidth, height: maxHeight,
+                hint: hint?.value)
+            var automatic: Set<AutomaticParameter> = []
+            if maxBitrate == .automatic { automatic.insert(.maxBitrate) }
+            if hint == .automatic { automatic.insert(.contentHint) }
             guard (maxWidth == nil) == (maxHeight == nil) else {
                 throw ValidationError("maxWidth and maxHeight: only both together")
             }
             if let problem = parameters.problem { throw ValidationError(problem) }
-            return parameters == VideoEncodingParameters() ? nil : .set(parameters)
+            guard parameters != VideoEncodingParameters() || !automatic.isEmpty else { return nil }
+            return .set(parameters, automatic: automatic)
         }
     }
 
@@ -94,11 +117,14 @@ extension ShareChange {
         case .source(let source): self.init(source: source.description)
         case .camera(let camera): self.init(camera: Camera(spec: camera.description))
         case .light(let isOn): self.init(camera: Camera(isLightOn: isOn))
-        case .set(let parameters):
+        case .set(let parameters, let automatic):
+            let bitrate = parameters.maxBitrate.map { Int($0.bitsPerSecond / 1000) }
+            let hint = parameters.contentHint.flatMap(SharingOptions.Hint.init)
             self.init(
-                maxBitrate: parameters.maxBitrate.map { Int($0.bitsPerSecond / 1000) },
+                maxBitrate: automatic.contains(.maxBitrate) ? .automatic : bitrate.map(Choice.value),
                 maxFramerate: parameters.maxFramerate, maxWidth: parameters.maxSize?.width,
-                maxHeight: parameters.maxSize?.height, hint: parameters.contentHint.flatMap(SharingOptions.Hint.init))
+                maxHeight: parameters.maxSize?.height,
+                hint: automatic.contains(.contentHint) ? .automatic : hint.map(Choice.value))
         case .mute(let sounds): self.init(muting: sounds, true)
         case .unmute(let sounds): self.init(muting: sounds, false)
         case .destination(let name): self.init(destination: name)
@@ -113,5 +139,14 @@ extension ShareChange {
     private init(muting sounds: ControlledSounds, _ isMuted: Bool) {
         self.init(
             isAudioMuted: sounds == .microphone ? nil : isMuted, isMicrophoneMuted: sounds == .audio ? nil : isMuted)
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// Decodes null as a choice: the general function takes it for a member that is missing.
+    func decodeIfPresent<Value>(
+        _ type: ShareChange.Choice<Value>.Type, forKey key: Key
+    ) throws -> ShareChange.Choice<Value>? {
+        contains(key) ? try decode(type, forKey: key) : nil
     }
 }

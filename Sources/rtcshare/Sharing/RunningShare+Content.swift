@@ -208,11 +208,14 @@ extension RunningShare {
             .usage, "\(specification): a running share can't read standard input", try: "file:PATH.y4m")
     }
 
-    /// Changes the parameters of the content's video. Parameters that are nil in `changes` stay.
-    func set(_ changes: VideoEncodingParameters) async throws {
+    /// Changes the parameters of the content's video. Parameters that are nil in `changes` stay, unless they become
+    /// automatic.
+    func set(_ changes: VideoEncodingParameters, automatic: Set<AutomaticParameter> = []) async throws {
         try await inTurn {
             let before = parameters
             parameters = changes.overriding(before)
+            if automatic.contains(.maxBitrate) { parameters.maxBitrate = nil }
+            if automatic.contains(.contentHint) { parameters.contentHint = nil }
             do {
                 try applyParameters()
             } catch {

@@ -37,6 +37,7 @@ extension RunningShare {
             microphone: sounds.microphoneStatus,
             width: rates.size?.width, height: rates.size?.height, framesPerSecond: rates.framesPerSecond,
             bitrate: rates.bitsPerSecond / 1000, maxBitrate: Int(contentBitrate.bitsPerSecond / 1000),
+            isBitrateAutomatic: parameters.maxBitrate == nil,
             maxFramerate: parameters.maxFramerate ?? options.quality.maxFramerate,
             codec: codecDecision.map(ControlledShare.Codec.init), maxWidth: parameters.maxSize?.width,
             maxHeight: parameters.maxSize?.height, hint: parameters.contentHint.flatMap(SharingOptions.Hint.init),

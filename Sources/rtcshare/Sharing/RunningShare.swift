@@ -199,8 +199,8 @@ internal import RTCShareWireFormat
         case .light(let isOn):
             try await setLight(isOn)
             return done("The camera's light is \(isOn ? "on" : "off").")
-        case .set(let changes):
-            try await set(changes)
+        case .set(let changes, let automatic):
+            try await set(changes, automatic: automatic)
             return done("The quality is now: at most \(parameters(for: content.current.source).words).")
         case .mute(let sounds): return done(try mute(sounds, true))
         case .unmute(let sounds): return done(try mute(sounds, false))

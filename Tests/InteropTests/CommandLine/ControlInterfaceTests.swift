@@ -77,11 +77,26 @@ extension Interop {
             let link = ControlLinks.Place(url: "", reach: .network)
             #expect(described(try Self.schema("Links")) == (try members(ControlLinks([link]))))
             let change = ShareChange(
-                isPaused: true, isSlateShown: true, source: "", camera: .init(), maxBitrate: 1, maxFramerate: 1,
-                maxWidth: 1, maxHeight: 1, hint: .text, isAudioMuted: true, isMicrophoneMuted: true, destination: "",
+                isPaused: true, isSlateShown: true, source: "", camera: .init(), maxBitrate: .value(1), maxFramerate: 1,
+                maxWidth: 1, maxHeight: 1, hint: .value(.text), isAudioMuted: true, isMicrophoneMuted: true,
+                destination: "",
                 isLocked: true, needsApproval: true, isRecording: true)
             let changes = try #require(try Self.schema("ShareChange")["oneOf"] as? [[String: Any]])
             #expect(changes.map(described).reduce(into: []) { $0.formUnion($1) } == (try members(change)))
+        }
+
+        @Test("The description has the members that null makes automatic")
+        func automaticMembers() throws {
+            func takesNull(_ schema: [String: Any]) -> Bool {
+                (schema["type"] as? [String])?.contains("null") == true || schema["type"] as? String == "null"
+                    || (schema["oneOf"] as? [[String: Any]])?.contains(where: takesNull) == true
+            }
+            let changes = try #require(try Self.schema("ShareChange")["oneOf"] as? [[String: Any]])
+            for (member, schema) in changes.flatMap({ $0["properties"] as? [String: [String: Any]] ?? [:] }) {
+                let body = Array("{\"\(member)\":null}".utf8)
+                let request = try? ControlJSON.decode(ShareChange.self, from: body).request
+                #expect((request != nil) == takesNull(schema), "\(member): \(String(describing: request))")
+            }
         }
 
         @Test("The description has the values that members have")

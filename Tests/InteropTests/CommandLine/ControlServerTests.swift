@@ -20,7 +20,9 @@ struct ControlServerTests {
             VideoEncodingParameters(
                 maxBitrate: .kilobitsPerSecond(800), maxFramerate: 7.5, maxSize: PixelSize(width: 640, height: 360),
                 contentHint: .text)),
-        .set(VideoEncodingParameters(contentHint: .motion)), .mute(.all), .mute(.audio), .unmute(.microphone),
+        .set(VideoEncodingParameters(contentHint: .motion)),
+        .set(VideoEncodingParameters(contentHint: .motion), automatic: [.maxBitrate]), .mute(.all), .mute(.audio),
+        .unmute(.microphone),
         .unmute(.all), .destination(name: "main"), .lock, .unlock, .join(subgroup: "design"),
         .leave(subgroup: "a.b-c_d"), .accept(viewer: nil, answer: "v=0\r\n"), .accept(viewer: 2, answer: ""),
         .admit(viewer: 3), .kick(viewer: 0), .setApproval(isNeeded: true), .record(true), .record(false), .openPage,

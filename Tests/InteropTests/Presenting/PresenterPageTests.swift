@@ -34,6 +34,11 @@ extension Interop {
             try await page.click("#source-switch")
         }
 
+        private static func limit(to kilobits: String, in page: BrowserPage) async throws {
+            _ = try await page.evaluate(
+                "bitrate.value = '\(kilobits)', bitrate.dispatchEvent(new Event('change', { bubbles: true }))")
+        }
+
         static func type(_ spec: String, in page: BrowserPage) async throws {
             _ = try await page.evaluate(
                 "(spec.value = '\(spec)', spec.dispatchEvent(new Event('input', { bubbles: true })))")
@@ -76,11 +81,19 @@ extension Interop {
             #expect(try await share.status().isLocked == true)
             try await page.click("#access label:nth-child(1)")
             try await share.wait { $0.isLocked == false && $0.needsApproval == false }
-            try await page.click("#hint label:nth-child(3)")
+            let hint = "document.querySelector('[name=hint]:checked').value"
+            let choices = "`${\(hint)}, ${bitrate.selectedOptions[0].label}`"
+            #expect(try await page.evaluate(choices) as? String == ", Automatic (2.5 Mbit/s)")
+            try await page.click("#hint label:nth-child(4)")
             try await share.wait { $0.hint == .motion }
-            _ = try await page.evaluate(
-                "bitrate.value = '1000', bitrate.dispatchEvent(new Event('change', { bubbles: true }))")
-            try await share.wait { $0.maxBitrate == 1000 }
+            try await Self.limit(to: "1000", in: page)
+            try await share.wait { $0.maxBitrate == 1000 && !$0.isBitrateAutomatic }
+            try await page.wait(until: "\(choices) === 'motion, 1 Mbit/s'")
+            try await page.click("#hint label:nth-child(1)")
+            try await share.wait { $0.hint == nil }
+            try await Self.limit(to: "", in: page)
+            try await share.wait { $0.maxBitrate == 2500 && $0.isBitrateAutomatic }
+            try await page.wait(until: "\(choices) === ', Automatic (2.5 Mbit/s)'")
 
             try await Self.choose("nothing:1", in: page)
             try await page.wait(until: "!document.getElementById('problem').hidden")

@@ -130,6 +130,7 @@ export default {
   "hint.detail": "Details",
   "hint.motion": "Bewegung",
   "bitrate": "Maximale Bitrate",
+  "bitrate.auto": "Automatisch ({rate})",
   "sounds": "Ton teilen",
   "microphone": "Mikrofon",
   "slate": "Video in Pausen verbergen",

@@ -130,6 +130,7 @@ export default {
   "hint.detail": "Details",
   "hint.motion": "Motion",
   "bitrate": "Highest bitrate per viewer",
+  "bitrate.auto": "Automatic ({rate})",
   "sounds": "Share audio",
   "microphone": "Microphone",
   "slate": "Hide the video during a pause",

@@ -130,6 +130,7 @@ export default {
   "hint.detail": "Detalles",
   "hint.motion": "Movimiento",
   "bitrate": "Tasa de bits máxima por espectador",
+  "bitrate.auto": "Automática ({rate})",
   "sounds": "Compartir el sonido",
   "microphone": "Micrófono",
   "slate": "Ocultar el vídeo en las pausas",

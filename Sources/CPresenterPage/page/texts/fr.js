@@ -130,6 +130,7 @@ export default {
   "hint.detail": "Détails",
   "hint.motion": "Mouvement",
   "bitrate": "Débit maximal par spectateur",
+  "bitrate.auto": "Automatique ({rate})",
   "sounds": "Partager le son",
   "microphone": "Micro",
   "slate": "Masquer la vidéo pendant les pauses",

@@ -130,6 +130,7 @@ export default {
   "hint.detail": "細部",
   "hint.motion": "動き",
   "bitrate": "視聴者ごとの最大ビットレート",
+  "bitrate.auto": "自動（{rate}）",
   "sounds": "音声を共有",
   "microphone": "マイク",
   "slate": "一時停止中は映像を隠す",

@@ -130,6 +130,7 @@ export default {
   "hint.detail": "Detalhes",
   "hint.motion": "Movimento",
   "bitrate": "Taxa de bits máxima por pessoa",
+  "bitrate.auto": "Automática ({rate})",
   "sounds": "Compartilhar o som",
   "microphone": "Microfone",
   "slate": "Ocultar o vídeo durante as pausas",

@@ -130,6 +130,7 @@ export default {
   "hint.detail": "Детали",
   "hint.motion": "Движение",
   "bitrate": "Наибольший битрейт для зрителя",
+  "bitrate.auto": "Автоматически ({rate})",
   "sounds": "Передавать звук",
   "microphone": "Микрофон",
   "slate": "Скрывать видео на паузе",

@@ -130,6 +130,7 @@ export default {
   "hint.detail": "细节",
   "hint.motion": "动态",
   "bitrate": "每位观看者的最高比特率",
+  "bitrate.auto": "自动（{rate}）",
   "sounds": "共享声音",
   "microphone": "麦克风",
   "slate": "暂停时隐藏视频",
