@@ -28,13 +28,13 @@ import Testing
             isMicrophoneMuted: microphone ?? false, destination: "main", subgroups: [], viewers: viewers, uptime: 0)
     }
 
-    @Test("There is one for the share, and one for each of the first connected viewers who wait")
+    @Test("There is one for the share, and one for each connected viewer who waits")
     func notices() {
         let waiting = (1...5).map { Self.viewer($0, isWaiting: true, browser: "Firefox") }
         let notices = DesktopNotice.notices(
             of: Self.share([Self.viewer(7), Self.viewer(8, isWaiting: true, .connecting)] + waiting))
         #expect(
-            notices.map(\.subject) == [.share, .waiting(viewer: 1), .waiting(viewer: 2), .waiting(viewer: 3)])
+            notices.map(\.subject) == [.share] + (1...5).map { .waiting(viewer: $0) })
         #expect(notices[0].summary == "You are sharing" && notices[0].body == ["Source: screen"])
         // The viewers of the screen see the notification too, and must not see the addresses of others.
         #expect(notices[1].body == ["Viewer 1 (Firefox)"])
@@ -142,6 +142,20 @@ import Testing
         #expect(book.close(except: []) == [])
     }
 
+    @Test("Three questions are open at a time, and one that the person closes makes room")
+    func crowd() {
+        var book = NotificationBook()
+        let notices = DesktopNotice.notices(of: Self.share((1...5).map { Self.viewer($0, isWaiting: true) }))
+        let first = book.changes(to: notices)
+        #expect(first.map(\.notice) == Array(notices.prefix(4)))
+        for (number, change) in first.enumerated() { book.didShow(change.notice, as: UInt32(number + 1)) }
+        #expect(book.changes(to: notices).isEmpty)
+        book.didClose(id: 2)
+        #expect(book.changes(to: notices).map(\.notice) == [notices[4]])
+        // The report of the end can have been about one with the same number before.
+        #expect(book.close(except: []) == [1, 2, 3, 4])
+    }
+
     @Test("A notification that the person closed stays closed, but the share's returns after a pressed button")
     func closedByPerson() {
         var book = NotificationBook()
@@ -163,7 +177,7 @@ import Testing
         // The share follows in a moment.
         #expect(book.changes(to: waiting).isEmpty)
         // Another share begins anew.
-        #expect(book.close(except: []) == [])
+        #expect(book.close(except: []) == [11, 12])
         #expect(book.changes(to: share).count == 1)
     }
 

@@ -64,8 +64,7 @@ package final class PortalRequests {
         _ method: String, _ session: String? = nil, parent: String? = nil, options: [String: BusValue] = [:]
     ) throws(Refusal) -> BusValue {
         count += 1
-        let name = bus.uniqueName.dropFirst().replacing(".", with: "_")
-        var path = "\(Self.path)/request/\(name)/\(token(count))"
+        var path = "\(Self.path)/request/\(bus.pathName)/\(token(count))"
         let arguments = [session.map(BusValue.objectPath), parent.map(BusValue.string)].compactMap { $0 }
         if let other = try call(method, arguments, options) { path = other }
         let response = try awaitResponse(path)

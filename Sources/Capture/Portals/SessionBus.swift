@@ -8,6 +8,9 @@ package final class SessionBus: Sendable {
         let name: String
         let reason: String
 
+        /// Whether no answer came in time.
+        package var isTimeout: Bool { name == DBUS_ERROR_NO_REPLY || name == DBUS_ERROR_TIMEOUT }
+
         /// Whether the called name has no owner, and no service can be started for it.
         var isUnknownService: Bool {
             name == "org.freedesktop.DBus.Error.ServiceUnknown" || name == "org.freedesktop.DBus.Error.NameHasNoOwner"
@@ -30,6 +33,8 @@ package final class SessionBus: Sendable {
     nonisolated(unsafe) private let connection: OpaquePointer
     /// This connection's name on the bus, `:1.42`.
     let uniqueName: String
+    /// The name in the paths of the portals' objects for this connection.
+    package var pathName: String { String(uniqueName.dropFirst().replacing(".", with: "_")) }
     /// A descriptor that is readable when there may be a signal.
     let descriptor: Int32
 

@@ -17,16 +17,28 @@ struct BusService {
         refresh()
     }
 
-    /// Calls a method, which can start the service. Returns nil if that fails.
+    /// The outcome of a call.
+    enum Outcome {
+        case answered([BusValue])
+        /// There is no service, or it can't do this.
+        case refused
+        /// No answer has come in time. The service may do it later.
+        case silent
+
+        /// The values of the answer.
+        var values: [BusValue]? { if case .answered(let values) = self { values } else { nil } }
+    }
+
+    /// Calls a method, which can start the service.
     mutating func call(
         _ path: String, _ interface: String, _ method: String, _ arguments: [BusValue] = []
-    ) -> [BusValue]? {
+    ) -> Outcome {
         do {
             let answer = try bus.call(name, path, interface, method, arguments, patience: Self.patience)
             if owner == nil { refresh() }
-            return answer
+            return .answered(answer)
         } catch {
-            return nil
+            return error.isTimeout ? .silent : .refused
         }
     }
 

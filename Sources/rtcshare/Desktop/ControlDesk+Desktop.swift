@@ -8,7 +8,7 @@ extension ControlDesk {
     /// Makes the desktop take part in the share, if this process belongs to one.
     func joinDesktop() async {
         guard desktop == nil, let address = SessionBus.address(in: ProcessInfo.processInfo.environment),
-            let desktop = DesktopParticipation.start(at: address)
+            let desktop = DesktopParticipation(at: address)
         else { return }
         self.desktop = desktop
         Task { [weak self] in
@@ -16,7 +16,9 @@ extension ControlDesk {
                 switch event {
                 // A request can wait for a dialog, and the next one does not wait for that.
                 case .request(let request): Task { await self?.perform(request) }
-                case .sessionEnded: self?.sessionDidEnd()
+                case .sessionEnded:
+                    self?.sessionDidEnd()
+                    return
                 }
             }
         }
@@ -25,8 +27,9 @@ extension ControlDesk {
 
     /// Shows the desktop the state of the share.
     func shareDidChange() async {
-        guard let desktop, case .status(let state)? = await share?.answer(.status) else { return }
-        desktop.show(state)
+        guard let desktop, let share, case .status(let state) = await share.answer(.status) else { return }
+        // The share may have ended meanwhile.
+        if share === self.share { desktop.show(state) }
     }
 
     /// Does what the presenter chose, in the state of the share.

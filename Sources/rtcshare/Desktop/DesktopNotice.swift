@@ -50,13 +50,16 @@ struct DesktopNotice: Hashable, Sendable {
 }
 
 extension DesktopNotice {
-    /// The maximum number of notifications about waiting viewers: a link can reach a crowd, and the page lists all.
+    /// The maximum number of open notifications about waiting viewers: a link can reach a crowd, and the page lists all.
     static let mostWaiting = 3
+
+    /// Whether it is about a viewer who waits.
+    var isWaiting: Bool { if case .waiting = subject { true } else { false } }
 
     /// Returns the notifications for a share's state.
     static func notices(of share: ControlledShare) -> [DesktopNotice] {
         let waiting = share.viewers.lazy.filter { $0.isWaiting && $0.state.hasConnected }
-        return [notice(of: share)] + waiting.prefix(mostWaiting).map(notice(waiting:))
+        return [notice(of: share)] + waiting.map(notice(waiting:))
     }
 
     private static func notice(of share: ControlledShare) -> DesktopNotice {

@@ -8,7 +8,7 @@ final class DesktopNotifications {
     private var daemon: BusService
     /// The features of the daemon; nil before it was asked.
     private var capabilities: Set<String>?
-    /// Whether there is no daemon, or it does not work. Nothing is shown until there is another one.
+    /// Whether there is no daemon, or it does not answer. Nothing is shown until there is another one.
     private var isAbsent = false
     private var notices: [DesktopNotice] = []
     private var book = NotificationBook()
@@ -35,8 +35,8 @@ final class DesktopNotifications {
 
     private func update() {
         for change in book.changes(to: notices) {
-            guard let id = send(change.notice, replacing: change.replaced) else { return }
-            book.didShow(change.notice, as: id)
+            // One that the daemon refuses, of which it shows too many, is tried again after the next change.
+            if let id = send(change.notice, replacing: change.replaced) { book.didShow(change.notice, as: id) }
         }
     }
 
@@ -66,7 +66,7 @@ final class DesktopNotifications {
     private func send(_ notice: DesktopNotice, replacing replaced: UInt32) -> UInt32? {
         guard !isAbsent else { return nil }
         if capabilities == nil {
-            capabilities = daemon.call(Self.path, Self.name, "GetCapabilities").map { answer in
+            capabilities = daemon.call(Self.path, Self.name, "GetCapabilities").values.map { answer in
                 Set((answer.first?.elements ?? []).compactMap(\.text))
             }
         }
@@ -77,16 +77,14 @@ final class DesktopNotifications {
         let hasButtons = capabilities.contains("actions")
         let text = notice.text(isMarkup: capabilities.contains("body-markup"), hasButtons: hasButtons)
         let buttons = hasButtons ? notice.buttons.flatMap { [$0.key, $0.label] } : []
-        let answer = daemon.call(
+        let outcome = daemon.call(
             Self.path, Self.name, "Notify",
             [
                 .string("rtcshare"), .uint32(replaced), .string("rtcshare"), .string(notice.summary), .string(text),
                 .array(of: "s", buttons.map(BusValue.string)), .dictionary(notice.hints), .int32(notice.expiry),
             ])
-        guard case .uint32(let id)? = answer?.first else {
-            isAbsent = true
-            return nil
-        }
+        if case .silent = outcome { isAbsent = true }
+        guard case .uint32(let id)? = outcome.values?.first else { return nil }
         return id
     }
 }

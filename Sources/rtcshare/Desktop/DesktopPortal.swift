@@ -6,16 +6,20 @@ final class DesktopPortal {
     static let applicationID = "io.github.rtcshare"
 
     private var service: BusService
+    private let bus: SessionBus
     /// Whether the portal knows this process. It remembers that for each connection.
     private var isIdentified = false
     private var isRegistered = false
     private let prefix = "rtcshare\(UInt32.random(in: .min ... .max))"
     private var count = 0
 
-    init(on bus: SessionBus) { service = BusService(PortalRequests.service, on: bus) }
+    init(on bus: SessionBus) {
+        self.bus = bus
+        service = BusService(PortalRequests.service, on: bus)
+    }
 
-    /// Calls a method of a portal. Returns nil if that fails.
-    func call(_ interface: String, _ method: String, _ arguments: [BusValue]) -> [BusValue]? {
+    /// Calls a method of a portal.
+    func call(_ interface: String, _ method: String, _ arguments: [BusValue]) -> BusService.Outcome {
         let isUnknown = !isIdentified
         if isUnknown { PortalIdentification.begin() }
         defer { if isUnknown { PortalIdentification.end() } }
@@ -27,9 +31,9 @@ final class DesktopPortal {
                 PortalRequests.path, "org.freedesktop.host.portal.Registry", "Register",
                 [.string(Self.applicationID), .dictionary([:])])
         }
-        let answer = service.call(PortalRequests.path, interface, method, arguments)
-        isIdentified = isIdentified || answer != nil
-        return answer
+        let outcome = service.call(PortalRequests.path, interface, method, arguments)
+        isIdentified = isIdentified || outcome.values != nil
+        return outcome
     }
 
     /// Calls a method of one of the portal's objects, without an answer.
@@ -49,8 +53,11 @@ final class DesktopPortal {
     func hasSent(_ signal: SessionBus.Signal) -> Bool { service.hasSent(signal) }
 
     /// A new token for an object of the portal.
-    func token() -> BusValue {
+    func token() -> String {
         count += 1
-        return .string("\(prefix)_\(count)")
+        return "\(prefix)_\(count)"
     }
+
+    /// The object of the request that was called with a token.
+    func requestPath(_ token: String) -> String { "\(PortalRequests.path)/request/\(bus.pathName)/\(token)" }
 }

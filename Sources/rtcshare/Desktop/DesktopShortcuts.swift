@@ -43,9 +43,15 @@ final class DesktopShortcuts {
     }
 
     private func create() {
-        let options = ["handle_token": portal.token(), "session_handle_token": portal.token()]
-        let answer = portal.call(Self.interface, "CreateSession", [.dictionary(options)])
-        state = answer?.first?.text.map { .creating(request: $0) } ?? .unused
+        let token = portal.token()
+        let options: [String: BusValue] = [
+            "handle_token": .string(token), "session_handle_token": .string(portal.token()),
+        ]
+        switch portal.call(Self.interface, "CreateSession", [.dictionary(options)]) {
+        case .answered(let values): state = values.first?.text.map { .creating(request: $0) } ?? .unused
+        case .silent: state = .creating(request: portal.requestPath(token))
+        case .refused: state = .unused
+        }
     }
 
     private func bind(_ session: String) {
@@ -57,13 +63,13 @@ final class DesktopShortcuts {
                 ]),
             ])
         }
-        let answer = portal.call(
+        let outcome = portal.call(
             Self.interface, "BindShortcuts",
             [
                 .objectPath(session), .array(of: "(sa{sv})", shortcuts), .string(""),
-                .dictionary(["handle_token": portal.token()]),
+                .dictionary(["handle_token": .string(portal.token())]),
             ])
-        state = answer == nil ? .unused : .bound(session: session)
+        if case .refused = outcome { state = .unused } else { state = .bound(session: session) }
     }
 
     /// Returns the choice that a signal reports.

@@ -2,8 +2,9 @@
 struct NotificationBook {
     private struct Entry {
         var notice: DesktopNotice
-        /// The number; nil if the person has closed the notification.
-        var id: UInt32?
+        let id: UInt32
+        /// Whether the daemon has not reported the end of the notification.
+        var isOpen = true
         /// Whether a button was pressed, after which most daemons close the notification.
         var wasUsed = false
     }
@@ -21,15 +22,22 @@ struct NotificationBook {
         let kept = Set(notices.map(\.subject))
         let closed = entries.filter { !kept.contains($0.key) }
         for subject in closed.keys { entries[subject] = nil }
-        return closed.values.compactMap(\.id).sorted()
+        // A report can be about the notification that this one has replaced, with the same number.
+        return closed.values.map(\.id).sorted()
     }
 
-    /// Returns the notifications that are new or differ from the shown ones. One that the person has closed stays closed.
+    /// Returns the notifications that are new or differ from the shown ones. One that the person has closed stays closed,
+    /// and makes room for another viewer who waits.
     func changes(to notices: [DesktopNotice]) -> [Change] {
-        notices.compactMap { notice in
-            guard let entry = entries[notice.subject] else { return Change(notice: notice, replaced: 0) }
-            guard let id = entry.id, entry.notice != notice else { return nil }
-            return Change(notice: notice, replaced: id)
+        var waiting = entries.values.count { $0.isOpen && $0.notice.isWaiting }
+        return notices.compactMap { notice in
+            guard let entry = entries[notice.subject] else {
+                if notice.isWaiting { waiting += 1 }
+                return notice.isWaiting && waiting > DesktopNotice.mostWaiting
+                    ? nil : Change(notice: notice, replaced: 0)
+            }
+            guard entry.isOpen, entry.notice != notice else { return nil }
+            return Change(notice: notice, replaced: entry.id)
         }
     }
 
@@ -40,7 +48,7 @@ struct NotificationBook {
 
     /// Returns the choice by a button; nil for buttons of other programs' notifications.
     mutating func request(id: UInt32, key: String) -> DesktopRequest? {
-        guard let (subject, entry) = entries.first(where: { $0.value.id == id }),
+        guard let (subject, entry) = entries.first(where: { $0.value.id == id && $0.value.isOpen }),
             let button = entry.notice.buttons.first(where: { $0.key == key })
         else { return nil }
         entries[subject]?.wasUsed = true
@@ -51,7 +59,7 @@ struct NotificationBook {
     /// shown again after the next change.
     mutating func didClose(id: UInt32) {
         guard let (subject, entry) = entries.first(where: { $0.value.id == id }) else { return }
-        if entry.wasUsed, subject == .share { entries[subject] = nil } else { entries[subject]?.id = nil }
+        if entry.wasUsed, subject == .share { entries[subject] = nil } else { entries[subject]?.isOpen = false }
     }
 
     /// Forgets all notifications: another daemon gives other numbers.

@@ -45,15 +45,20 @@ final class SleepInhibitor {
     }
 
     private func take() {
-        let options = BusValue.dictionary(["reason": Self.reason, "handle_token": portal.token()])
-        let answer = portal.call(
+        let token = portal.token()
+        let options = BusValue.dictionary(["reason": Self.reason, "handle_token": .string(token)])
+        let outcome = portal.call(
             "org.freedesktop.portal.Inhibit", "Inhibit", [.string(""), .uint32(Self.flags), options])
-        if let handle = answer?.first?.text {
-            hold = .portal(handle: handle)
-        } else if case .uint32(let cookie)? = screenSaver.call(
-            Self.screenSaverPath, Self.screenSaver, "Inhibit", [.string("rtcshare"), Self.reason])?.first
-        {
-            hold = .screenSaver(cookie: cookie)
+        switch outcome {
+        case .answered(let values): hold = values.first?.text.map { .portal(handle: $0) }
+        // A portal that is being started inhibits later, and must be told the end.
+        case .silent: hold = .portal(handle: portal.requestPath(token))
+        case .refused:
+            if case .uint32(let cookie)? = screenSaver.call(
+                Self.screenSaverPath, Self.screenSaver, "Inhibit", [.string("rtcshare"), Self.reason]
+            ).values?.first {
+                hold = .screenSaver(cookie: cookie)
+            }
         }
     }
 

@@ -78,7 +78,8 @@ CONTROL = interface(
 class Desktop:
     def __init__(self, bus, services):
         self.bus = bus
-        self.settings = {"capabilities": "actions body body-markup", "silent": False}
+        # The methods that are rejected, and those that are done without an answer.
+        self.settings = {"capabilities": "actions body body-markup", "silent": False, "rejected": "", "late": ""}
         self.asked = []
         # The notifications by their numbers, and the number of the last one.
         self.shown = {}
@@ -159,7 +160,12 @@ class Desktop:
             self.asked.append("%s unanswered" % method)
             return None
         self.sender = sender
-        invocation.return_value(getattr(self, method)(sender, *values))
+        if method in self.settings["rejected"].split():
+            self.asked.append("%s rejected" % method)
+            return invocation.return_dbus_error("org.freedesktop.Notifications.Error.ExcessNotificationGeneration", "")
+        answer = getattr(self, method)(sender, *values)
+        if method not in self.settings["late"].split():
+            invocation.return_value(answer)
 
     def GetCapabilities(self, sender):
         return GLib.Variant("(as)", (self.settings["capabilities"].split(),))
