@@ -296,8 +296,8 @@ let package = Package(
         tests(
             "SignalingTests",
             [
-                "CPresenterPage", "Capture", "ContentShare", "Locks", "Media", "PeerConnection", "SDP", "Signaling",
-                "Streams", "Transport", "WireFormat",
+                "CPresenterPage", "Capture", "ContentShare", "Cryptography", "Locks", "Media", "PeerConnection", "SDP",
+                "Signaling", "Streams", "Transport", "WireFormat",
             ], ["TestSupport", logging, nioCore, nioHTTP, nioPosix, nioWebSocket], swiftSettings: settingsOfWaitingTests
         ),
         tests(

@@ -42,9 +42,12 @@ package enum ViewerPage {
         }
     }
 
+    /// The source of the script in the page itself, for its permissions (W3C CSP3 §2.3.1).
+    package static let inlineScript = "'sha256-yc4wXo07XorwSjMwXGW95bhdcUNTVOUFfEF+ZDDH1A0='"
+
     /// The page's permissions: it can only use resources from this server.
     static let contentSecurityPolicy = [
-        "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:",
+        "default-src 'none'", "script-src 'self' \(inlineScript)", "style-src 'self'", "img-src 'self' data:",
         "media-src 'self' blob: mediastream:", "connect-src 'self'", "base-uri 'none'", "form-action 'none'",
         "frame-ancestors 'none'",
     ].joined(separator: "; ")

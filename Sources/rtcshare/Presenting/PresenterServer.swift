@@ -111,8 +111,9 @@ final class PresenterServer: Sendable {
         (
             "Content-Security-Policy",
             [
-                "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' blob: data:",
-                "connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
+                "default-src 'none'", "script-src 'self' \(ViewerPage.inlineScript)", "style-src 'self'",
+                "img-src 'self' blob: data:", "connect-src 'self'", "base-uri 'none'", "form-action 'none'",
+                "frame-ancestors 'none'",
             ].joined(separator: "; ")
         ),
         ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"), ("X-Frame-Options", "DENY"),

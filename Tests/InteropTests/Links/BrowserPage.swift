@@ -37,6 +37,9 @@ final class BrowserPage {
     /// Drives this tab from now on. The number after the last opens one, in front of the others. Chromium only.
     func tab(_ number: Int) async throws { _ = try await perform(["do": "tab", "number": number]) }
 
+    /// Fails requests for these files from now on, with `*` for any characters. Chromium only.
+    func block(_ files: [String]) async throws { _ = try await perform(["do": "block", "files": files]) }
+
     /// Closes the driven tab. Another one must be driven then.
     func closeTab() async throws { _ = try await perform(["do": "close"]) }
 

@@ -63,6 +63,20 @@ extension Interop {
             #expect(try await page.complaints() == [])
         }
 
+        @Test(
+            "A page that did not get one of its files is loaded again", arguments: ["main.js", "tile.js", "viewer.css"])
+        func missingFile(name: String) async throws {
+            let folder = try TemporaryFolder()
+            let share = try await ServedShare(in: folder)
+            defer { share.stop() }
+            let page = try await BrowserPage(.chromium, in: folder)
+            try await page.block(["*/\(name)"])
+            try await page.go(to: share.link)
+            try await page.wait(until: "performance.getEntriesByType('navigation')[0]?.type === 'reload'")
+            try await page.block([])
+            try await page.wait(state: "live")
+        }
+
         @Test("The page says what the presenter does", arguments: [Viewer.chromium, .firefox])
         func presentersDoing(browser: Viewer) async throws {
             let folder = try TemporaryFolder()

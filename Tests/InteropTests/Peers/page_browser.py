@@ -15,6 +15,7 @@ Commands are JSON objects, one a line, of the FIFO that --commands names; each i
     {"do": "photograph", "file": …}             a PNG of the page
     {"do": "console"}                           what the console showed of errors since the last time
     {"do": "tab", "number": …}                  drives this tab; the next number opens one in front; Chromium only
+    {"do": "block", "files": [pattern, …]}      fails requests for these files from now on; Chromium only
     {"do": "close"}                             closes the tab, and another one must be driven; Chromium only
     {"do": "audit"}                             violations of WCAG 2 A and AA, in light and dark, by axe-core; Chromium only
 
@@ -169,8 +170,9 @@ class Browser:
             if value:
                 return value
             if asyncio.get_running_loop().time() > deadline:
-                seen = await self.evaluate("document.body.dataset.state + ': ' + document.body.innerText.slice(0, 300)")
-                raise RuntimeError(f"not within {seconds} s: {script}; the page is {seen}")
+                seen = await self.evaluate(
+                    "`${location.href} is ${document.body.dataset.state}: ${document.body.innerText.slice(0, 300)}`")
+                raise RuntimeError(f"not within {seconds} s: {script}; {seen} {' '.join(self.complaints)[:600]}")
             await asyncio.sleep(0.05)
 
     async def click(self, selector):
@@ -260,7 +262,13 @@ class Chromium(Browser):
     async def open(self, url):
         # The same document with another fragment would not be loaded.
         await self.send("Page.navigate", url="about:blank")
-        await self.send("Page.navigate", url=url)
+        # A network that was set up just before can still change.
+        while (await self.send("Page.navigate", url=url)).get("errorText") == "net::ERR_NETWORK_CHANGED":
+            await asyncio.sleep(0.2)
+
+    async def block(self, files):
+        await self.send("Network.enable")
+        await self.send("Network.setBlockedURLs", urls=files)
 
     async def evaluate(self, script):
         result = await self.send("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
@@ -409,6 +417,8 @@ async def perform(browser, command):
             return complaints
         case {"do": "tab", "number": number}:
             return await browser.tab(number)
+        case {"do": "block", "files": files}:
+            return await browser.block(files)
         case {"do": "close"}:
             return await browser.close_tab()
         case {"do": "audit"}:

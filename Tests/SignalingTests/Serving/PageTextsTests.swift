@@ -1,5 +1,6 @@
 import Foundation
 import NIOHTTP1
+import RTCShareCryptography
 import Testing
 
 @testable import RTCShareSignaling
@@ -19,6 +20,15 @@ struct PageTextsTests {
     /// Returns the names in braces.
     private static func placeholders(_ text: String) -> Set<String> {
         Set(text.matches(of: /\{(\w+)\}/).map { String($0.output.1) })
+    }
+
+    @Test("The only script in a page is the one that its permissions name", arguments: Page.allCases)
+    func inlineScript(page: Page) throws {
+        let parts = try page.source("index.html").components(separatedBy: "<script>")
+        let script = try #require(parts.last?.components(separatedBy: "</script>").first)
+        let digest = try HashFunction.sha256.digest(of: Array(script.utf8).span.bytes)
+        #expect(parts.count == 2 && ViewerPage.inlineScript == "'sha256-\(Data(digest).base64EncodedString())'")
+        #expect(ViewerPage.contentSecurityPolicy.contains("script-src 'self' \(ViewerPage.inlineScript);"))
     }
 
     @Test("A browser without JavaScript shows a line in each language", arguments: languages)
