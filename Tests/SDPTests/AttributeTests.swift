@@ -52,6 +52,49 @@ struct AttributeTests {
         #expect(parameters?["packetization-mode"] == "1" && parameters?["profile-level-id"] == "42e01f")
     }
 
+    @Test(
+        "The streams of a simulcast are written as they were read",
+        arguments: [
+            "send f;h;q", "recv 1;~4 send 2,~3", "send 1,2,3;~4 recv a-b_C",
+        ])
+    func simulcast(_ text: String) throws {
+        let media = try Self.media("a=simulcast:\(text)")
+        let simulcast = try #require(try media.simulcast())
+        #expect(try Self.media("a=simulcast:\(simulcast)").simulcast() == simulcast)
+        #expect(simulcast.sent.flatMap(\.self).count + simulcast.received.flatMap(\.self).count > 2)
+    }
+
+    @Test(
+        "A malformed simulcast or stream names its line",
+        arguments: [
+            "simulcast:", "simulcast:send", "simulcast:send f;", "simulcast:send f,;h", "simulcast:both f",
+            "simulcast:send f recv", "simulcast:send f send h", "simulcast:send f h", "simulcast:recv f ~",
+            "rid:", "rid:f", "rid:f both", "rid:f/1 send", "rid:~f send",
+        ])
+    func malformedSimulcast(_ line: String) throws {
+        let media = try Self.media("a=" + line)
+        #expect(throws: SDPError.self) {
+            _ = try media.simulcast()
+            _ = try media.streams()
+        }
+    }
+
+    @Test("A stream's payload types and restrictions are read, and what is no number is no limit")
+    func streams() throws {
+        let text = "h recv pt=96,98;max-br=500000;MAX-FPS = 12.5;max-fs=-1;max-width=inf;depend=f"
+        let stream = try #require(try Self.media("a=rid:\(text)").streams().first)
+        #expect(stream.id == "h" && stream.direction == .receive && stream.payloadTypes == [96, 98])
+        #expect(stream.limit("max-br") == 500_000 && stream.limit("max-fps") == 12.5)
+        #expect(stream.limit("max-fs") == nil && stream.limit("max-width") == nil && stream.limit("depend") == nil)
+        #expect(stream.description.hasPrefix("h recv pt=96,98;max-br=500000;max-fps=12.5;"))
+    }
+
+    private static func media(_ line: String) throws -> MediaDescription {
+        try SessionDescription.parse(
+            "v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\nm=video 9 UDP/TLS/RTP/SAVPF 96\r\n\(line)\r\n"
+        ).media[0]
+    }
+
     static let candidates = [
         "1467250027 1 udp 2122260223 192.168.1.5 46154 typ host generation 0 ufrag Zx9/ network-id 1",
         "435653019 1 tcp 1845501695 2001:db8::5 9 typ host tcptype passive generation 0",

@@ -16,6 +16,10 @@ package enum HeaderExtensionKind: UInt8, CaseIterable, Sendable {
     case audioLevel
     /// The dependency descriptor of a video frame (AV1 RTP, appendix A).
     case dependencyDescriptor
+    /// The id of the packet's RTP stream among those of its m-line (RtpStreamId, RFC 8852 §3.1).
+    case streamIdentification
+    /// The id of the RTP stream whose packets are retransmitted (RepairedRtpStreamId, RFC 8852 §3.2).
+    case repairedStreamIdentification
 
     /// The URI in `a=extmap`.
     package var uri: String {
@@ -30,6 +34,8 @@ package enum HeaderExtensionKind: UInt8, CaseIterable, Sendable {
         case .audioLevel: "urn:ietf:params:rtp-hdrext:ssrc-audio-level"
         case .dependencyDescriptor:
             "https://aomediacodec.github.io/av1-rtp-spec/#dependency-descriptor-rtp-header-extension"
+        case .streamIdentification: "urn:ietf:params:rtp-hdrext:sdes:rtp-stream-id"
+        case .repairedStreamIdentification: "urn:ietf:params:rtp-hdrext:sdes:repaired-rtp-stream-id"
         }
     }
 
@@ -48,9 +54,8 @@ package enum HeaderExtensionKind: UInt8, CaseIterable, Sendable {
 ///
 /// An id is 1 to 14, or up to 255 if the two-byte form is used. 15 is never assigned (RFC 8285 §4.2).
 package struct HeaderExtensionMap: Hashable, Sendable {
-    /// One byte for each of at most eight kinds, zero for a kind that is not in use, so that a lookup neither hashes
-    /// nor allocates.
-    private var ids: UInt64 = 0
+    /// One byte for each kind, zero for a kind that is not in use, so that a lookup neither hashes nor allocates.
+    private var ids: UInt128 = 0
 
     /// Creates a map without ids.
     package init() {}
@@ -63,7 +68,7 @@ package struct HeaderExtensionMap: Hashable, Sendable {
         }
         set {
             let id = newValue == 15 ? 0 : newValue ?? 0
-            ids = ids & ~(0xFF << shift(kind)) | UInt64(id) << shift(kind)
+            ids = ids & ~(0xFF << shift(kind)) | UInt128(id) << shift(kind)
         }
     }
 
@@ -74,5 +79,5 @@ package struct HeaderExtensionMap: Hashable, Sendable {
         return nil
     }
 
-    private func shift(_ kind: HeaderExtensionKind) -> UInt64 { UInt64(kind.rawValue) * 8 }
+    private func shift(_ kind: HeaderExtensionKind) -> UInt128 { UInt128(kind.rawValue) * 8 }
 }

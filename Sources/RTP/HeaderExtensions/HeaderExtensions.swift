@@ -18,6 +18,10 @@ package struct HeaderExtensions: Hashable, Sendable {
     package var audioLevel: AudioLevel?
     /// The dependency descriptor of the frame.
     package var dependencyDescriptor: DependencyDescriptor?
+    /// The id of the RTP stream among those of its m-line (RFC 8852 §3.1): at most 16 bytes in the one-byte form.
+    package var streamIdentification: String?
+    /// The id of the RTP stream whose packets are retransmitted (RFC 8852 §3.2).
+    package var repairedStreamIdentification: String?
 
     package init() {}
 
@@ -37,8 +41,9 @@ package struct HeaderExtensions: Hashable, Sendable {
         var reader = ByteReader(bytes)
         do {
             switch (kind, bytes.byteCount) {
-            case (.mediaIdentification, 1...):
-                mediaIdentification = unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+            case (.mediaIdentification, 1...): mediaIdentification = Self.text(bytes)
+            case (.streamIdentification, 1...): streamIdentification = Self.text(bytes)
+            case (.repairedStreamIdentification, 1...): repairedStreamIdentification = Self.text(bytes)
             // The second version of the transport-wide extension appends two bytes with a request for feedback.
             case (.transportSequenceNumber, 2), (.transportSequenceNumber, 4):
                 transportSequenceNumber = TransportSequenceNumber(try reader.readUInt16())
@@ -62,6 +67,10 @@ package struct HeaderExtensions: Hashable, Sendable {
             // The lengths were checked above, so that no read can fail.
             return
         }
+    }
+
+    private static func text(_ bytes: RawSpan) -> String {
+        unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
     }
 }
 

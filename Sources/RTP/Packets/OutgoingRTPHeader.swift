@@ -68,8 +68,10 @@ private struct ExtensionBlock {
     init(_ extensions: borrowing HeaderExtensions, _ map: HeaderExtensionMap) {
         self.map = map
         var elements = 0
-        if let text = extensions.mediaIdentification {
-            add(.mediaIdentification, byteCount: min(255, text.utf8.count), to: &elements)
+        if let text = extensions.mediaIdentification { add(.mediaIdentification, text, to: &elements) }
+        if let text = extensions.streamIdentification { add(.streamIdentification, text, to: &elements) }
+        if let text = extensions.repairedStreamIdentification {
+            add(.repairedStreamIdentification, text, to: &elements)
         }
         if extensions.absoluteSendTime != nil { add(.absoluteSendTime, byteCount: 3, to: &elements) }
         if extensions.transportSequenceNumber != nil { add(.transportSequenceNumber, byteCount: 2, to: &elements) }
@@ -83,6 +85,10 @@ private struct ExtensionBlock {
         elementByteCount += elements * (isTwoByte ? 2 : 1)
     }
 
+    private mutating func add(_ kind: HeaderExtensionKind, _ text: String, to elements: inout Int) {
+        add(kind, byteCount: min(255, text.utf8.count), to: &elements)
+    }
+
     private mutating func add(_ kind: HeaderExtensionKind, byteCount: Int, to elements: inout Int) {
         guard let id = map[kind] else { return }
         elements += 1
@@ -94,11 +100,10 @@ private struct ExtensionBlock {
     var paddedByteCount: Int { (elementByteCount + 3) & ~3 }
 
     func write(_ extensions: borrowing HeaderExtensions, to writer: inout ByteWriter) throws(EndOfBytes) {
-        if let text = extensions.mediaIdentification {
-            let count = min(255, text.utf8.count)
-            if try begin(.mediaIdentification, byteCount: count, in: &writer) {
-                for byte in text.utf8.prefix(count) { try writer.write(byte) }
-            }
+        if let text = extensions.mediaIdentification { try write(.mediaIdentification, text, to: &writer) }
+        if let text = extensions.streamIdentification { try write(.streamIdentification, text, to: &writer) }
+        if let text = extensions.repairedStreamIdentification {
+            try write(.repairedStreamIdentification, text, to: &writer)
         }
         if let time = extensions.absoluteSendTime, try begin(.absoluteSendTime, byteCount: 3, in: &writer) {
             try write24(time.rawValue, to: &writer)
@@ -125,6 +130,14 @@ private struct ExtensionBlock {
         {
             try descriptor.write(to: &writer)
         }
+    }
+
+    private func write(
+        _ kind: HeaderExtensionKind, _ text: String, to writer: inout ByteWriter
+    ) throws(EndOfBytes) {
+        let count = min(255, text.utf8.count)
+        guard try begin(kind, byteCount: count, in: &writer) else { return }
+        for byte in text.utf8.prefix(count) { try writer.write(byte) }
     }
 
     /// Writes an element's id and length. Returns false if the kind has no id.

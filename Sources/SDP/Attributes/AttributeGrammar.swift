@@ -1,6 +1,6 @@
 /// The grammar of each attribute that this module reads, for errors and explanations.
 enum AttributeGrammar: String {
-    case group, mid, msid, setup, fingerprint, candidate, rtpmap, fmtp, extmap, ssrc, rtcp, content
+    case group, mid, msid, setup, fingerprint, candidate, rtpmap, fmtp, extmap, ssrc, rtcp, content, rid, simulcast
     case sourceGroup = "ssrc-group"
     case feedback = "rtcp-fb"
     case usernameFragment = "ice-ufrag"
@@ -23,6 +23,8 @@ enum AttributeGrammar: String {
         case .sourceGroup: "<semantics> <ssrc> …"
         case .rtcp: "<port> [IN IP4|IP6 <address>]"
         case .content: "<token>[,<token>…]"
+        case .rid: "<id> send|recv [pt=<payload type>,…][;<restriction>…]"
+        case .simulcast: "send|recv <id>[,<alternative id>…][;<id of the next stream>…] …"
         case .feedback: "<payload type or *> <kind>"
         case .usernameFragment: "<4 to 256 ASCII characters without spaces or colons>"
         case .password: "<22 to 256 ASCII characters without spaces>"
@@ -44,6 +46,8 @@ enum AttributeGrammar: String {
         case .sourceGroup: "RFC 5576 §4.2"
         case .rtcp: "RFC 3605 §2.1"
         case .content: "RFC 4796 §4"
+        case .rid: "RFC 8851 §10"
+        case .simulcast: "RFC 8853 §5.1"
         case .feedback: "RFC 4585 §4.2"
         case .usernameFragment, .password: "RFC 8839 §5.4"
         case .iceOptions: "RFC 8839 §5.6"

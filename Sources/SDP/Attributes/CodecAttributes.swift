@@ -148,6 +148,10 @@ package enum HeaderExtensionURI: String, Hashable, Sendable, CaseIterable {
     /// The number of a frame and the frames that it depends on (AV1 RTP, appendix A).
     case dependencyDescriptor =
         "https://aomediacodec.github.io/av1-rtp-spec/#dependency-descriptor-rtp-header-extension"
+    /// The `a=rid` of a packet's RTP stream (RFC 8852 §3.1).
+    case streamIdentification = "urn:ietf:params:rtp-hdrext:sdes:rtp-stream-id"
+    /// The `a=rid` of the RTP stream whose packets are retransmitted (RFC 8852 §3.2).
+    case repairedStreamIdentification = "urn:ietf:params:rtp-hdrext:sdes:repaired-rtp-stream-id"
 }
 
 /// `a=extmap`: the number of a header extension (RFC 8285 §8).

@@ -159,6 +159,16 @@ extension MediaDescription {
         try all(.sourceGroup, SourceGroupAttribute.init)
     }
 
+    /// Returns the values of all `a=rid` lines.
+    package func streams() throws(SDPError) -> [StreamAttribute] {
+        try all(.rid, StreamAttribute.init)
+    }
+
+    /// Returns the value of `a=simulcast`.
+    package func simulcast() throws(SDPError) -> SimulcastAttribute? {
+        try first(.simulcast, SimulcastAttribute.init)
+    }
+
     /// Returns the words of `a=content`, such as `slides` (RFC 4796 §4).
     package func content() throws(SDPError) -> [String] {
         let words = try first(.content) { text -> [String]? in

@@ -131,6 +131,13 @@ struct ExplanationContext {
                     ? "source \(group.ssrcs[1]) retransmits source \(group.ssrcs[0])"
                     : "group \(group.semantics) of sources \(group.ssrcs.map(String.init).joined(separator: ", "))"
             }
+        case .rid:
+            return StreamAttribute(value).map { stream in
+                let rest = stream.description.split(separator: " ").dropFirst(2).joined(separator: " ")
+                return "\(stream.direction == .send ? "sends" : "receives") stream \(stream.id)"
+                    + (rest.isEmpty ? "" : ", within \(rest)")
+            }
+        case .simulcast: return SimulcastAttribute(value).map(explain)
         case .rtcp:
             return RTCPAttribute(value).map { rtcp in
                 rtcp.port == 9 ? "no RTCP port of its own" : "RTCP port \(rtcp.port), unless multiplexed"
@@ -173,6 +180,15 @@ struct ExplanationContext {
         return text
     }
 
+    private func explain(_ simulcast: SimulcastAttribute) -> String {
+        [("sends", simulcast.sent), ("receives", simulcast.received)].filter { !$0.1.isEmpty }.map { verb, streams in
+            let names = streams.map { alternatives in
+                alternatives.map { $0.id + ($0.isPaused ? " (paused)" : "") }.joined(separator: " or ")
+            }
+            return "\(verb) the same source as streams \(names.joined(separator: ", "))"
+        }.joined(separator: "; ")
+    }
+
     private func explain(_ parameters: FormatParametersAttribute) -> String {
         let codec = name(of: parameters.format).map { "\($0) (\(parameters.format))" } ?? "format \(parameters.format)"
         guard let apt = parameters["apt"] else { return "\(codec): \(parameters.text)" }
@@ -200,6 +216,8 @@ struct ExplanationContext {
         case .videoContentType: "whether the video is of a screen"
         case .audioLevel: "loudness"
         case .dependencyDescriptor: "dependencies between frames"
+        case .streamIdentification: "the simulcast layer"
+        case .repairedStreamIdentification: "the simulcast layer of a retransmission"
         }
     }
 
@@ -212,8 +230,8 @@ struct ExplanationContext {
     ]
 
     private static let others = [
-        "msid-semantic": "how media streams are named (obsolete)", "rid": "a layer of a simulcast",
-        "simulcast": "the layers of a simulcast", "max-message-size": "largest data channel message, in bytes",
+        "msid-semantic": "how media streams are named (obsolete)",
+        "max-message-size": "largest data channel message, in bytes",
         "sctp-port": "the data channels' SCTP port", "sctpmap": "the data channels' SCTP port (obsolete)",
         "ptime": "milliseconds of audio in a packet", "maxptime": "maximum milliseconds of audio in a packet",
         "framerate": "frames per second", "imageattr": "video sizes", "crypto": "SDES keys, which WebRTC refuses",
