@@ -92,7 +92,8 @@ package import RTCShareWireFormat
         configuration: Connection.Configuration = Connection.Configuration()
     ) async throws -> AttendeeSession {
         guard attendee.modality == .attendee else { throw AttendeeIDError.content(attendee.rawValue) }
-        let identity = try LocalIdentity(media: SharedMedia.kinds(media, of: attendee))
+        let identity = try LocalIdentity(
+            media: SharedMedia.kinds(media, of: attendee), configuration: configuration)
         let connection = try await Connection(
             as: .offerer, identity: identity, configuration: configuration.withCodecs())
         return AttendeeSession(
@@ -306,8 +307,10 @@ package import RTCShareWireFormat
     /// A report of all counts, as W3C's `getStats()` gives it.
     public func stats() async -> StatisticsReport {
         var report = await connection.stats()
-        for share in shares { await share.videoStatistics(of: connection)?.add(to: &report) }
-        await own.videoStatistics(of: connection)?.add(to: &report)
+        for share in shares {
+            for encoding in await share.videoStatistics(of: connection) { encoding.add(to: &report) }
+        }
+        for encoding in await own.videoStatistics(of: connection) { encoding.add(to: &report) }
         return report
     }
 

@@ -19,51 +19,68 @@ package struct LocalIdentity: Codable, Sendable {
     package private(set) var media: [LocalMedia]
 
     /// Creates an identity. `unixTime`, in seconds, is the start of the certificate's validity, from which a day is
-    /// subtracted.
+    /// subtracted. Media have the layers of the configuration.
     package init(
-        media: [MediaKind], unixTime: Int64, random: inout some RandomNumberGenerator
+        media: [MediaKind], configuration: PeerConnection.Configuration = PeerConnection.Configuration(),
+        unixTime: Int64, random: inout some RandomNumberGenerator
     ) throws(CertificateError) {
         let day: Int64 = 86_400
         let certificate = try Certificate(notBefore: unixTime - day, notAfter: unixTime + 30 * day)
-        self.init(certificate: certificate, media: media, random: &random)
+        self.init(certificate: certificate, media: media, configuration: configuration, random: &random)
     }
 
     /// Creates an identity with a given certificate.
-    package init(certificate: Certificate, media: [MediaKind], random: inout some RandomNumberGenerator) {
+    package init(
+        certificate: Certificate, media: [MediaKind],
+        configuration: PeerConnection.Configuration = PeerConnection.Configuration(),
+        random: inout some RandomNumberGenerator
+    ) {
         self.certificate = certificate
         sessionID = random.next() >> 1
         iceUsernameFragment = Self.token(length: 8, random: &random)
         icePassword = Self.token(length: 24, random: &random)
         canonicalName = Self.token(length: 16, random: &random)
         self.media = []
-        for kind in media { add(kind, mids: [], random: &random) }
+        for kind in media { add(kind, layers: configuration.layers(of: kind), mids: [], random: &random) }
     }
 
-    /// Adds a media section with new numbers. Its `a=mid` is none of `mids` either.
+    /// Adds a media section with new numbers, and with each of these layers or a single stream. Its `a=mid` is none of
+    /// `mids` either.
     mutating func add(
-        _ kind: MediaKind, trackID: String? = nil, mids: some Sequence<String>,
+        _ kind: MediaKind, trackID: String? = nil, layers: [String] = [], mids: some Sequence<String>,
         random: inout some RandomNumberGenerator
     ) {
         var mids = Set(mids).union(media.map(\.mid))
         var sources = Set(media.flatMap { [$0.source, $0.retransmissionSource] })
-        media.append(
-            LocalMedia(
-                kind: kind,
-                mid: Self.unique(among: &mids) { Self.token(length: 3, random: &random) },
-                trackID: trackID ?? Self.token(length: 16, random: &random),
-                source: Self.unique(among: &sources) { UInt32.random(in: 1...UInt32.max, using: &random) },
-                retransmissionSource: Self.unique(among: &sources) { UInt32.random(in: 1...UInt32.max, using: &random) }
-            ))
+        let mid = Self.unique(among: &mids) { Self.token(length: 3, random: &random) }
+        let trackID = trackID ?? Self.token(length: 16, random: &random)
+        for layer in layers.isEmpty ? [nil] : layers.map(Optional.some) {
+            media.append(
+                LocalMedia(
+                    kind: kind, mid: mid, trackID: trackID,
+                    source: Self.unique(among: &sources) { UInt32.random(in: 1...UInt32.max, using: &random) },
+                    retransmissionSource: Self.unique(among: &sources) {
+                        UInt32.random(in: 1...UInt32.max, using: &random)
+                    }, layer: layer))
+        }
+    }
+
+    /// Returns the media of the same section: the layers of a simulcast, the best first, or the media alone.
+    func layers(ofMedia index: Int) -> [Int] {
+        guard media[index].layer != nil else { return [index] }
+        return media.indices.filter { media[$0].layer != nil && media[$0].mid == media[index].mid }
     }
 
     /// Replaces the `a=mid` of a media section that was not announced yet, because the peer uses it.
     mutating func redrawMid(ofMedia index: Int, avoiding mids: Set<String>, random: inout some RandomNumberGenerator) {
         var mids = mids.union(media.map(\.mid))
-        media[index].mid = Self.unique(among: &mids) { Self.token(length: 3, random: &random) }
+        setMid(Self.unique(among: &mids) { Self.token(length: 3, random: &random) }, ofMedia: index)
     }
 
-    /// Assigns a media to a section of the peer with this `a=mid`.
-    mutating func setMid(_ mid: String, ofMedia index: Int) { media[index].mid = mid }
+    /// Assigns a media, with all its layers, to a section of the peer with this `a=mid`.
+    mutating func setMid(_ mid: String, ofMedia index: Int) {
+        for index in layers(ofMedia: index) { media[index].mid = mid }
+    }
 
     /// Returns an `a=mid` for a section without media of this side.
     func drawMid(avoiding mids: some Sequence<String>, random: inout some RandomNumberGenerator) -> String {
@@ -116,7 +133,7 @@ package struct LocalIdentity: Codable, Sendable {
     }
 }
 
-/// The sender of one media section in the offer.
+/// The sender of one RTP stream in the offer: of one media section, or of a layer of its simulcast.
 package struct LocalMedia: Codable, Sendable, Hashable {
     /// The kind of media.
     package let kind: LocalIdentity.MediaKind
@@ -129,4 +146,6 @@ package struct LocalMedia: Codable, Sendable, Hashable {
     package let source: UInt32
     /// The synchronization source of retransmissions (RFC 4588). Audio does not use it.
     package let retransmissionSource: UInt32
+    /// The `a=rid` of a layer of a simulcast (RFC 8853), whose media follow each other; nil for a single stream.
+    package var layer: String?
 }

@@ -9,7 +9,8 @@ extension PeerConnection {
     package struct Configuration: Sendable {
         /// The wallclock time at which the monotonic clock is zero, since 1 January 1970, for sender reports.
         package var unixTimeAtZero = Duration.zero
-        /// The maximum bitrate of video, audio, retransmissions and headers together.
+        /// The maximum bitrate of video, audio, retransmissions and headers together. The further layers of a simulcast
+        /// are added (``SimulcastLayer``).
         package var maximumBitrate = DataRate.kilobitsPerSecond(2500)
         /// The assumed bandwidth of the path until it is measured. Probes measure it within the first round trips.
         /// Without transport-wide feedback only the peer's reports do, once per second, so that this is higher than the
@@ -38,7 +39,9 @@ extension PeerConnection {
         package var srtpProfiles = SRTPProfile.preferred
         /// The payload formats of video that this side sends and receives, in order of preference.
         package var videoFormats = VideoPayloadFormats.basic
-
+        /// The number of layers of a simulcast with which this side's offers send the video of content, one to three;
+        /// with one, or if the peer accepts no simulcast, a single stream (RFC 8853). An offer of the peer ends it.
+        package var contentLayers = 1
         /// The time to wait for a restart after the peer's consent, and with it the permission to send, has expired. 30
         /// s suit an owner that can exchange descriptions while the connection exists. With zero, the default, the
         /// connection fails immediately.
@@ -53,5 +56,10 @@ extension PeerConnection {
 
         /// Creates the default configuration.
         package init() {}
+
+        /// Returns the `a=rid` of the layers with which a media is offered, the best first; empty for a single stream.
+        package func layers(of kind: LocalIdentity.MediaKind) -> [String] {
+            contentLayers > 1 && kind.isVideo && kind.isContent ? Array(["f", "h", "q"].prefix(contentLayers)) : []
+        }
     }
 }

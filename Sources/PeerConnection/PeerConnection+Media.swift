@@ -12,18 +12,42 @@ extension PeerConnection {
     package var localMedia: [LocalMedia] { identity.media }
 
     /// Adds a media, which takes effect with the next offer and its answer. Returns its index. Without a track id, a
-    /// random one is used.
+    /// random one is used. With layers, their `a=rid`, it is a simulcast: a media for each follows, in one section of
+    /// the descriptions. If the peer accepts no simulcast, only the first is sent.
     package mutating func addMedia(
-        _ kind: LocalIdentity.MediaKind, trackID: String? = nil
+        _ kind: LocalIdentity.MediaKind, trackID: String? = nil, layers: [String] = []
     ) throws(PeerConnectionError) -> Int {
         guard !state.isOver else { throw .ended }
-        guard outbound.count(where: { !$0.hasEnded }) < Self.maximumMedia else {
+        let count = max(1, layers.count)
+        guard outbound.count(where: { !$0.hasEnded }) + count <= Self.maximumMedia else {
             throw .tooManyMedia(limit: Self.maximumMedia)
         }
         for text in [kind.streamID, trackID ?? "-"] where !Negotiation.isToken(text) { throw .notAToken(text) }
-        identity.add(kind, trackID: trackID, mids: negotiated?.sections.compactMap(\.mid) ?? [], random: &random)
-        outbound.append(OutboundMedia())
-        return identity.media.count - 1
+        let index = identity.media.count
+        identity.add(
+            kind, trackID: trackID, layers: layers, mids: negotiated?.sections.compactMap(\.mid) ?? [], random: &random)
+        outbound += (0..<count).map { _ in OutboundMedia() }
+        return index
+    }
+
+    /// Returns the media of the layers of a simulcast, the best first, or the media alone.
+    package func layers(ofMedia index: Int) -> [Int] {
+        outbound.indices.contains(index) ? identity.layers(ofMedia: index) : []
+    }
+
+    /// Whether a media has its section for itself, or is the best layer of a simulcast, which is sent to peers without
+    /// simulcast.
+    func isLeading(_ index: Int) -> Bool { identity.layers(ofMedia: index)[0] == index }
+
+    /// Returns the agreement on the layer of a media; nil if it is no layer, or if the peer accepts no simulcast.
+    func negotiatedLayer(_ index: Int, of media: NegotiatedMedia) -> NegotiatedLayer? {
+        identity.media[index].layer.flatMap { id in media.layers.first { $0.id == id } }
+    }
+
+    /// Whether the peer accepts the layer of a media, with one of the codecs at least, or it is a single stream.
+    func acceptsLayer(_ index: Int, of media: NegotiatedMedia) -> Bool {
+        guard !media.layers.isEmpty else { return isLeading(index) }
+        return negotiatedLayer(index, of: media).map { !$0.limiting(media.formats).isEmpty } ?? false
     }
 
     /// Stops or restarts a media: immediately, as far as the descriptions allow it, and in the next description, which
@@ -79,6 +103,8 @@ extension PeerConnection {
         guard outbound.indices.contains(media) else { return .pending }
         if outbound[media].hasEnded { return .refused }
         guard let negotiated = negotiatedMedia(media) else { return .pending }
+        guard acceptsLayer(media, of: negotiated) else { return .refused }
+        if negotiatedLayer(media, of: negotiated)?.isPaused == true { return .pending }
         if negotiated.direction.sends { return .agreed }
         return negotiated.isSendingOffered ? .refused : .pending
     }
@@ -99,13 +125,17 @@ extension PeerConnection {
     ///
     /// The limits of frames are those of the peer's first codec; see ``videoFormats(media:)`` for each.
     package func mediaLimits(media: Int) -> SendingLimits {
-        negotiatedMedia(media).map { SendingLimits($0, videoFormats(media: media).first?.limits) } ?? SendingLimits()
+        guard let negotiated = negotiatedMedia(media) else { return SendingLimits() }
+        var limits = SendingLimits(negotiated, videoFormats(media: media).first?.limits)
+        limits.limitBitrate(to: negotiatedLayer(media, of: negotiated)?.maximumBitrate)
+        return limits
     }
 
     /// Returns the codecs that the peer accepts for a video, in its order of preference; empty for audio, before its
     /// description, or for an unknown index.
     package func videoFormats(media: Int) -> [NegotiatedFormat] {
-        negotiatedMedia(media)?.formats ?? []
+        guard let negotiated = negotiatedMedia(media) else { return [] }
+        return negotiatedLayer(media, of: negotiated)?.limiting(negotiated.formats) ?? negotiated.formats
     }
 
     /// Returns the negotiated values of one of this side's media.

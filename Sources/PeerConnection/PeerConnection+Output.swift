@@ -14,6 +14,7 @@ extension PeerConnection {
             return
         }
         if frame.isKeyFrame { outbound[media].video?.keyFrameRequests.keyFrameWasSent() }
+        keepLayersAlive(above: media, now: now)
         if outbound[media].video?.enqueue(frame, as: media, to: &bandwidth.pacer, now: now) != true {
             counts.framesDroppedBeforeConnection += 1
             outbound[media].video?.keyFrameRequests.frameWasRefused()
@@ -22,6 +23,17 @@ extension PeerConnection {
         // A frame can fill the queue, which its encoder must learn before the next one. This also processes the
         // estimator, and saves a timeout for it.
         applyBandwidth(now: now)
+    }
+
+    /// Queues packets of padding for the better layers of a simulcast that have been silent for a while, before a packet of
+    /// this one. A screen often rests, and then the smallest layer's packet is the first. Janus would take the silence of
+    /// the others for a lack of bitrate, show this layer instead, and request key frames of all.
+    private mutating func keepLayersAlive(above media: Int, now: Instant) {
+        guard identity.media[media].layer != nil else { return }
+        for index in identity.layers(ofMedia: media) where index < media && outbound[index].isActive {
+            guard let rate = outbound[index].target.reported?.bitrate, rate > .zero else { continue }
+            outbound[index].video?.enqueueKeepalive(as: index, to: &bandwidth.pacer, now: now)
+        }
     }
 
     /// Sends audio before all video. Audio that the peer can't receive is counted and dropped.
@@ -182,6 +194,9 @@ extension PeerConnection {
                 guard outbound[media].video?.hasCorrection(Int(index)) == true else { return nil }
                 try outbound[media].video?.writeCorrection(
                     Int(index), to: &writer, transportSequenceNumber: &bandwidth.transportSequenceNumber, now: now)
+            case .keepalive:
+                try outbound[media].video?.writeKeepalive(
+                    to: &writer, transportSequenceNumber: &bandwidth.transportSequenceNumber, now: now)
             case .retransmission(_, let sequenceNumber, _):
                 guard let sent = outbound[media].video?.history.packet(sequenceNumber) else { return nil }
                 try outbound[media].video?.writeRetransmission(

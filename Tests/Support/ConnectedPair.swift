@@ -81,8 +81,8 @@ package final class FeedbackLog: SenderOwner {
         (stream, continuation) = AsyncStream.makeStream()
     }
 
-    package func makeSender(over connection: Connection, media: Int) -> LoggedSender {
-        LoggedSender(connection: connection, media: media, log: continuation)
+    package func makeSender(over connection: Connection, media: [Int]) -> LoggedSender {
+        LoggedSender(connection: connection, media: media[0], log: continuation)
     }
 }
 

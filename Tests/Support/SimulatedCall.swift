@@ -124,7 +124,8 @@ package final class SimulatedCall {
     package init(conditions: LinkConditions, seed: UInt64, options: Options = Options()) throws {
         var random = SeededGenerator(seed: seed)
         let certificates = try options.certificates ?? Self.makeCertificates()
-        let identity = LocalIdentity(certificate: certificates.sender, media: options.media, random: &random)
+        let identity = LocalIdentity(
+            certificate: certificates.sender, media: options.media, configuration: options.sender, random: &random)
         let viewing = LocalIdentity(certificate: certificates.viewer, media: [], random: &random)
         sender = try PeerConnection(
             as: options.viewerOffers ? .answerer : .offerer, identity: identity, configuration: options.sender,

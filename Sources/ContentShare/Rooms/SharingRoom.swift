@@ -115,7 +115,8 @@ public import RTCShareTransport
         offering media: Set<SharedMedia>, configuration: Connection.Configuration
     ) async throws -> Connection {
         try Connection(
-            unopenedAs: .offerer, identity: LocalIdentity(media: SharedMedia.kinds(media, of: owner)),
+            unopenedAs: .offerer,
+            identity: LocalIdentity(media: SharedMedia.kinds(media, of: owner), configuration: configuration),
             configuration: onPort(configuration))
     }
 
@@ -306,7 +307,7 @@ public import RTCShareTransport
     public func stats(of viewer: Int) async -> StatisticsReport? {
         guard let session = members[viewer]?.session else { return nil }
         var report = await session.stats()
-        await own.videoStatistics(of: session.connection)?.add(to: &report)
+        for encoding in await own.videoStatistics(of: session.connection) { encoding.add(to: &report) }
         return report
     }
 

@@ -259,8 +259,8 @@ internal import RTCShareWireFormat
     }
 
     /// Returns the statistics of the content that a connection is sent.
-    func videoStatistics(of connection: Connection) async -> EncodingStatistics? {
-        await video?.statistics(of: connection)
+    func videoStatistics(of connection: Connection) async -> [EncodingStatistics] {
+        await video?.statistics(of: connection) ?? []
     }
 
     // MARK: A recording

@@ -160,8 +160,8 @@ internal import RTCShareTransport
     }
 
     /// Returns the statistics of the camera's video that a connection is sent.
-    func videoStatistics(of connection: Connection) async -> EncodingStatistics? {
-        await camera?.statistics(of: connection)
+    func videoStatistics(of connection: Connection) async -> [EncodingStatistics] {
+        await camera?.statistics(of: connection) ?? []
     }
 
     private func open(

@@ -23,9 +23,15 @@ extension PeerConnection {
     package mutating func setMaximumBitrate(_ rate: DataRate, now: Instant) {
         guard !state.isOver, configuration.maximumBitrate != rate else { return }
         configuration.maximumBitrate = rate
-        bandwidth.setMaximum(rate, now: now)
+        bandwidth.setMaximum(maximumBitrateOfPath, now: now)
         for index in outbound.indices { outbound[index].video?.allow(maximumBitrate: rate) }
         advance(now: now)
+    }
+
+    /// The maximum bitrate with the further layers that the descriptions have.
+    var maximumBitrateOfPath: DataRate {
+        let layers = negotiated?.acceptedMedia.map(\.layers.count).max() ?? 0
+        return SimulcastLayer.bitrate(ofAll: layers, wanted: configuration.maximumBitrate)
     }
 
     /// Returns the latest reported target of a media's encoder; nil before the connection is established, and if the
@@ -129,13 +135,16 @@ extension PeerConnection {
         return demand
     }
 
-    /// Returns the rank: audio before all video, then by priority.
+    /// Returns the rank: audio before all video, then by priority, then the lower layers of a simulcast before the better
+    /// ones, so that these are paused first.
     private func rank(ofMedia index: Int) -> Int {
-        demand(ofMedia: index).priority.rawValue + (identity.media[index].kind.isVideo ? 0 : 10)
+        let media = identity.media[index]
+        let rank = demand(ofMedia: index).priority.rawValue + (media.kind.isVideo ? 0 : 10)
+        return rank * Self.maximumMedia + (media.layer == nil ? 0 : index - identity.layers(ofMedia: index)[0])
     }
 
     /// Whether a video can be paused because another video has a higher priority, such as shared content next to a
-    /// camera.
+    /// camera, or a lower layer next to a better one.
     private func mayPause(media index: Int) -> Bool {
         guard identity.media[index].kind.isVideo else { return false }
         return outbound.indices.contains { other in

@@ -19,6 +19,11 @@ package struct SendingLimits: Hashable, Sendable {
 }
 
 extension SendingLimits {
+    /// Lowers the maximum bitrate to another one; nil changes nothing.
+    package mutating func limitBitrate(to rate: DataRate?) {
+        maximumBitrate = [maximumBitrate, rate].compactMap(\.self).min()
+    }
+
     init(_ media: NegotiatedMedia, _ pictures: PictureLimits?) {
         maximumBitrate = media.maximumRate
         acceptsOrientation = media.extensionIDs[.videoOrientation] != nil

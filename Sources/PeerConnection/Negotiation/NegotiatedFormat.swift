@@ -10,7 +10,7 @@ package struct NegotiatedFormat: Hashable, Sendable {
     /// The payload type of retransmissions (RFC 4588); nil if there are none.
     package let retransmission: PayloadType?
     /// The peer's limits for frames that it decodes.
-    package let limits: PictureLimits
+    package internal(set) var limits: PictureLimits
 
     package init(
         _ format: any VideoPayloadFormat, payloadType: PayloadType, retransmission: PayloadType? = nil,

@@ -1,3 +1,4 @@
+internal import RTCShareRTP
 package import RTCShareSDP
 package import RTCShareWireFormat
 
@@ -60,6 +61,8 @@ package struct NegotiatedMedia: Hashable, Sendable {
     package var forwardErrorCorrection: ForwardErrorCorrectionFormats?
     /// The ids of the header extensions that packets can have.
     package var extensionIDs: [HeaderExtensionURI: UInt8]
+    /// The layers of this side's simulcast that the peer accepts, the best first; empty if a single stream is sent.
+    package var layers: [NegotiatedLayer] = []
     /// Whether RTCP packets need not begin with a report (RFC 5506).
     package var hasReducedSizeRTCP: Bool
     /// The lowest of the peer's `b=` lines; nil if there is none.
@@ -78,6 +81,46 @@ package struct NegotiatedMedia: Hashable, Sendable {
     package var payloadType: UInt8 { codec.payloadType }
     /// The payload type of its retransmissions (RFC 4588); nil if it was not negotiated.
     package var rtxPayloadType: UInt8? { codecs[0].rtxPayloadType }
+}
+
+/// The result for one layer of a simulcast.
+package struct NegotiatedLayer: Hashable, Sendable {
+    /// The layer's `a=rid`.
+    package let id: String
+    /// Whether the peer does not want it for now (RFC 8853 §5.1).
+    package let isPaused: Bool
+    /// The payload types that the peer accepts for it; empty for all of the section.
+    let payloadTypes: [UInt8]
+    /// The peer's maximum bitrate of it, `max-br` (RFC 8851 §5); nil for no limit.
+    let maximumBitrate: DataRate?
+    /// The peer's limits of its frames: `max-fs`, `max-width` and `max-height`, and `max-fps`.
+    let pictures: PictureLimits
+
+    init(_ accepted: SimulcastAttribute.Stream, _ restrictions: StreamAttribute?) {
+        id = accepted.id
+        isPaused = accepted.isPaused
+        payloadTypes = restrictions?.payloadTypes ?? []
+        maximumBitrate = restrictions?.limit("max-br").flatMap { Int(exactly: $0.rounded(.up)) }
+            .map { .bitsPerSecond($0) }
+        // Whole macroblocks of both sides, and of the area without its shape.
+        let (width, height) = (restrictions?.limit("max-width"), restrictions?.limit("max-height"))
+        let area = width.flatMap { width in
+            height.map { (width / 16).rounded(.up) * ($0 / 16).rounded(.up) * 256 }
+        }
+        let pixels = [restrictions?.limit("max-fs"), area].compactMap(\.self).min()
+        pictures = PictureLimits(
+            maximumMacroblocks: pixels.flatMap { Int(exactly: ($0 / 256).rounded(.down)) },
+            maximumFramesPerSecond: restrictions?.limit("max-fps"))
+    }
+
+    /// Returns the formats that the peer accepts for this layer, with its limits.
+    func limiting(_ formats: [NegotiatedFormat]) -> [NegotiatedFormat] {
+        formats.filter { payloadTypes.isEmpty || payloadTypes.contains($0.payloadType.rawValue) }.map { format in
+            var format = format
+            format.limits = format.limits.limited(to: pictures)
+            return format
+        }
+    }
 }
 
 /// The sources that one side announces for a section.

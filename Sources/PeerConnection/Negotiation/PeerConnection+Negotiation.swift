@@ -132,8 +132,10 @@ extension PeerConnection {
             codecs: videoCodecs + [.opusReceived])
         parameters.agreed = negotiated
         parameters.declined = receivers.declinedSections
-        for (index, media) in outbound.enumerated() {
-            if let section = media.section, !media.hasEnded { parameters.sending[section] = ownSection(index) }
+        for (index, media) in outbound.enumerated() where isLeading(index) {
+            if let section = media.section, !media.hasEnded {
+                parameters.sending[section] = answeringOwnSection(index)
+            }
         }
         let places = places(in: offer)
         for (section, index) in places { parameters.sending[section] = answeringSection(index) }

@@ -33,7 +33,8 @@ extension PeerConnection {
                 sections.append(offered)
             }
         }
-        for index in outbound.indices where outbound[index].section == nil && !outbound[index].hasEnded {
+        for index in outbound.indices
+        where outbound[index].section == nil && !outbound[index].hasEnded && isLeading(index) {
             var offered = ownSection(index)
             numbers.assign(&offered)
             sections.append(offered)
@@ -66,7 +67,8 @@ extension PeerConnection {
         var taken = Set(outbound.compactMap(\.section))
         var places: [Int: Int] = [:]
         for index in outbound.indices {
-            guard outbound[index].section == nil, outbound[index].isWanted, !outbound[index].hasEnded else { continue }
+            guard outbound[index].section == nil, outbound[index].isWanted, !outbound[index].hasEnded, isLeading(index)
+            else { continue }
             let kind = identity.media[index].kind.isVideo ? "video" : "audio"
             let place = offer.media.indices.first { section in
                 let media = offer.media[section]
@@ -83,8 +85,15 @@ extension PeerConnection {
     /// Returns one of this side's media for a section of the peer. All audio has one payload type there, and so one
     /// configuration (RFC 9143 §10.1.2).
     func answeringSection(_ index: Int) -> OfferedSection {
-        var section = ownSection(index)
+        var section = answeringOwnSection(index)
         if !identity.media[index].kind.isVideo { section.codecs = [.opusReceived] }
+        return section
+    }
+
+    /// Returns one of this side's media for an answer: a single stream, since the peer's offers request no layers.
+    func answeringOwnSection(_ index: Int) -> OfferedSection {
+        var section = ownSection(index)
+        section.source?.layers = []
         return section
     }
 
@@ -101,7 +110,8 @@ extension PeerConnection {
         let media = identity.media[index]
         let source = OfferedSection.Source(
             stream: MediaStreamAttribute(streamID: media.kind.streamID, trackID: media.trackID), ssrc: media.source,
-            rtxSSRC: media.kind.isVideo ? media.retransmissionSource : nil, cname: identity.canonicalName)
+            rtxSSRC: media.kind.isVideo ? media.retransmissionSource : nil, cname: identity.canonicalName,
+            layers: identity.layers(ofMedia: index).compactMap { identity.media[$0].layer })
         let direction = DirectionAttribute(
             sends: outbound[index].isWanted,
             receives: outbound[index].section.map { section in
@@ -122,7 +132,7 @@ extension PeerConnection {
     /// has the media that start in a section of the peer.
     mutating func apply(_ session: NegotiatedSession, isOwnOffer: Bool, places: [Int: Int] = [:], now: Instant) {
         for (section, media) in places where session.sections[section].media != nil {
-            outbound[media].section = section
+            for layer in identity.layers(ofMedia: media) { outbound[layer].section = section }
             if let mid = session.sections[section].mid { identity.setMid(mid, ofMedia: media) }
         }
         let agreed = negotiated?.sections ?? []
@@ -135,7 +145,9 @@ extension PeerConnection {
             if isOwnOffer, isReused || index >= agreed.count { place(section, at: index) }
         }
         if !isOwnOffer { giveWay(to: session) }
+        let maximum = maximumBitrateOfPath
         negotiated = session
+        if maximumBitrateOfPath != maximum { bandwidth.setMaximum(maximumBitrateOfPath, now: now) }
         for index in outbound.indices {
             applySending(media: index, now: now)
             if let section = outbound[index].section, session.sections[section].media == nil {
@@ -159,7 +171,8 @@ extension PeerConnection {
             outbound[index].section == nil && !outbound[index].hasEnded && identity.media[index].mid == section.mid
                 && (identity.media[index].kind.isVideo ? "video" : "audio") == section.kind
         }
-        if let index { outbound[index].section = place }
+        guard let index else { return }
+        for layer in identity.layers(ofMedia: index) { outbound[layer].section = place }
     }
 
     /// Replaces an `a=mid` of this side's new media that the peer has used.
@@ -173,9 +186,10 @@ extension PeerConnection {
     /// Starts a media if the descriptions and its owner allow it, otherwise stops it.
     mutating func applySending(media index: Int, now: Instant) {
         bandwidth.allocation.isDue = true
-        if outbound[index].isWanted, !outbound[index].isHeldBack, let media = negotiatedMedia(index),
-            media.direction.sends,
-            var parameters = OutgoingStream.Parameters(media)
+        if outbound[index].isWanted, !outbound[index].isHeldBack, agreement(media: index) == .agreed,
+            let media = negotiatedMedia(index),
+            var parameters = OutgoingStream.Parameters(
+                media, source: identity.media[index], layer: negotiatedLayer(index, of: media))
         {
             if !configuration.congestionDeviations.contains(.lossPolicy) { parameters.forwardErrorCorrection = nil }
             outbound[index].start(
@@ -197,19 +211,22 @@ extension PeerConnection {
 }
 
 extension OutgoingStream.Parameters {
-    init?(_ media: NegotiatedMedia) {
-        guard let source = media.local.ssrc, let payloadType = PayloadType(media.payloadType) else { return nil }
-        self.source = SynchronizationSource(source)
+    init?(_ media: NegotiatedMedia, source: LocalMedia, layer: NegotiatedLayer?) {
+        guard let payloadType = PayloadType(media.payloadType) else { return nil }
+        self.source = SynchronizationSource(source.source)
         self.payloadType = payloadType
+        self.layer = layer?.id
+        namesSources = media.local.ssrc != nil
         mid = media.mid ?? ""
         var extensions = HeaderExtensionMap(media)
         // Without feedback on them, transport-wide numbers are useless.
         if !media.feedback.contains(.transportWide) { extensions[.transportSequenceNumber] = nil }
         self.extensions = extensions
         isContent = media.local.isSlides
-        formats = media.formats
-        if formats.contains(where: { $0.retransmission != nil }), let source = media.local.rtxSSRC {
-            retransmissionSource = SynchronizationSource(source)
+        formats = layer?.limiting(media.formats) ?? media.formats
+        let isIdentifiable = layer == nil || media.extensionIDs[.repairedStreamIdentification] != nil
+        if isIdentifiable, formats.contains(where: { $0.retransmission != nil }) {
+            retransmissionSource = SynchronizationSource(source.retransmissionSource)
             forwardErrorCorrection = media.forwardErrorCorrection.flatMap { ForwardErrorCorrectionTypes($0) }
         } else {
             // A retransmission with the original sequence number would need RED again.

@@ -9,6 +9,10 @@ struct OutgoingStream: Sendable {
     /// The negotiated parameters of this media section.
     struct Parameters: Sendable {
         let mid: String
+        /// The `a=rid` of a layer of a simulcast; nil for a single stream.
+        var layer: String?
+        /// Whether the descriptions name the sources.
+        var namesSources = true
         let source: SynchronizationSource
         /// The payload type of audio, or of the preferred codec of video.
         let payloadType: PayloadType
@@ -65,7 +69,10 @@ struct OutgoingStream: Sendable {
     ) -> HeaderExtensions {
         var extensions = HeaderExtensions()
         extensions.absoluteSendTime = AbsoluteSendTime(now)
-        if !isSourceKnown { extensions.mediaIdentification = parameters.mid }
+        if !isSourceKnown {
+            extensions.mediaIdentification = parameters.mid
+            extensions.streamIdentification = parameters.layer
+        }
         guard parameters.extensions[.transportSequenceNumber] != nil else { return extensions }
         extensions.transportSequenceNumber = transportSequenceNumber
         transportSequenceNumber = transportSequenceNumber.next

@@ -13,11 +13,13 @@ enum PacedPacket: Sendable {
     /// A retransmission of the packet that the sender's history has under this number when it is sent. `isRepetition`
     /// means that it was already sent for the same request.
     case retransmission(media: UInt32, SequenceNumber, isRepetition: Bool)
+    /// A packet with only padding, which shows that a layer of a simulcast has not ended.
+    case keepalive(media: UInt32)
 
     var media: Int {
         switch self {
         case .sound(_, let media), .picture(_, let media, _, _), .correction(let media, _),
-            .retransmission(let media, _, _):
+            .retransmission(let media, _, _), .keepalive(let media):
             Int(media)
         }
     }

@@ -40,11 +40,41 @@ extension VideoRTPStream {
             marker: false, payloadType: payloadType, sequenceNumber: retransmissionSequenceNumber,
             timestamp: newestTimestamp, source: source,
             extensions: stream.stampedExtensions(&transportSequenceNumber, now: now))
+        header.extensions.identifyRetransmission(of: stream.parameters)
         header.hasPadding = true
         try header.write(to: &writer, map: stream.parameters.extensions)
         try writer.writePadding(min(max(Self.paddingRange.lowerBound, wanted), Self.paddingRange.upperBound))
         retransmissionSequenceNumber = retransmissionSequenceNumber.next
         stream.statistics.countPadding(writer.offset - start)
         return true
+    }
+
+    /// The silence after which a layer of a simulcast is kept alive: less than Janus' default of 250 ms, after which it
+    /// shows a lower one (`fallback` of a subscription).
+    private static var longestSilence: Duration { .milliseconds(200) }
+
+    /// Queues a packet of padding if this layer has sent frames, but not for a while.
+    mutating func enqueueKeepalive(as media: Int, to pacer: inout Pacer<PacedPacket>, now: Instant) {
+        guard let newestSend, newestSend.duration(to: now) > Self.longestSilence else { return }
+        self.newestSend = now
+        pacer.enqueue(
+            .keepalive(media: UInt32(media)), size: Self.paddingRange.lowerBound + RTPHeader.fixedByteCount,
+            priority: .video, now: now)
+    }
+
+    /// Writes a packet of padding with the next sequence number of the source.
+    mutating func writeKeepalive(
+        to writer: inout ByteWriter, transportSequenceNumber: inout TransportSequenceNumber, now: Instant
+    ) throws(EndOfBytes) {
+        guard let newestPayloadType, let newestTimestamp else { return }
+        let start = writer.offset
+        var header = OutgoingRTPHeader(
+            marker: false, payloadType: newestPayloadType, sequenceNumber: stream.sequenceNumber,
+            timestamp: newestTimestamp, source: stream.source,
+            extensions: stream.stampedExtensions(&transportSequenceNumber, now: now))
+        header.hasPadding = true
+        try header.write(to: &writer, map: stream.parameters.extensions)
+        try writer.writePadding(Self.paddingRange.lowerBound)
+        stream.advance(payload: 0, header: writer.offset - start)
     }
 }

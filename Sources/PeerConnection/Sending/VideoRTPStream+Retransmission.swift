@@ -99,6 +99,7 @@ extension VideoRTPStream {
         extensions.videoContentType = first.videoContentType
         extensions.playoutDelay = first.playoutDelay
         extensions.dependencyDescriptor = packet.dependencyDescriptor
+        extensions.identifyRetransmission(of: stream.parameters)
         let header = OutgoingRTPHeader(
             marker: packet.frame.isLastFragment(packet.fragment), payloadType: retransmission.payloadType,
             sequenceNumber: retransmissionSequenceNumber,
@@ -108,5 +109,16 @@ extension VideoRTPStream {
         try RetransmissionPayload.writePrefix(number, to: &writer)
         try packet.frame.writePayload(at: packet.fragment, number: packet.number, to: &writer)
         retransmissionSequenceNumber = retransmissionSequenceNumber.next
+    }
+}
+
+extension HeaderExtensions {
+    /// Identifies a packet on the source of retransmissions, which an offer of layers does not name. The peer's reports
+    /// may omit that source, so that they do not show that the peer knows it.
+    mutating func identifyRetransmission(of parameters: OutgoingStream.Parameters) {
+        guard !parameters.namesSources else { return }
+        mediaIdentification = parameters.mid
+        streamIdentification = nil
+        repairedStreamIdentification = parameters.layer
     }
 }

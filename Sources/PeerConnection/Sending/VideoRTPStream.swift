@@ -42,7 +42,8 @@ struct VideoRTPStream {
             hasNumber = extensions.transportSequenceNumber != nil
             self.generation = generation
             let isUsual =
-                extensions.mediaIdentification == nil && extensions.videoOrientation == nil
+                extensions.mediaIdentification == nil && extensions.streamIdentification == nil
+                && extensions.videoOrientation == nil
                 && extensions.playoutDelay == nil && extensions.videoContentType == nil
             rest = isUsual ? nil : Rest(extensions)
         }
@@ -78,6 +79,8 @@ struct VideoRTPStream {
     var history: RetransmissionHistory<SentPacket>
     /// The timestamp of the newest packet.
     var newestTimestamp: RTPTimestamp?
+    /// The time of the newest packet, or of a queued one that keeps a layer of a simulcast alive.
+    var newestSend: Instant?
     /// The payload type of the newest packet's codec.
     private(set) var newestPayloadType: PayloadType?
     /// The name of its codec; nil before the first, and if a later description omits the codec.
@@ -214,6 +217,7 @@ struct VideoRTPStream {
         let payloadByteCount = frame.payloadByteCount(at: fragment)
         newestTimestamp = frame.timestamp(offset: stream.timestampOffset)
         newestPayloadType = payloadType
+        newestSend = now
         history.insert(stream.sequenceNumber, packet, size: writer.offset - start, now: now)
         stream.advance(payload: payloadByteCount, header: writer.offset - start - payloadByteCount)
         return true

@@ -15,15 +15,19 @@ extension PeerConnection {
         let newest = stream.reports.newest
         let video = media.video.map { $0.stream.statistics.video }
         let source = MediaSourceStats(
-            id: "MS\(index)", kind: kind, trackIdentifier: identity.media[index].trackID, audio: media.audio?.source,
+            id: "MS\(layers(ofMedia: index)[0])", kind: kind, trackIdentifier: identity.media[index].trackID,
+            audio: media.audio?.source,
             width: video?.frameWidth, height: video?.frameHeight)
         let sent = OutboundRTPStreamStats(
-            id: "OT\(index)", kind: kind, mid: stream.parameters.mid, ssrc: stream.source.rawValue, codecId: codecID,
-            mediaSourceId: source.id, remoteId: newest.map { _ in "RI\(index)" },
+            id: "OT\(index)", kind: kind, mid: stream.parameters.mid, rid: stream.parameters.layer,
+            ssrc: stream.source.rawValue, codecId: codecID, mediaSourceId: source.id,
+            remoteId: newest.map { _ in "RI\(index)" },
             rtxSsrc: media.video == nil ? nil : stream.parameters.retransmissionSource?.rawValue,
             active: media.isActive, sent: stream.statistics, video: video,
             targetBitrate: (media.target.reported?.bitrate).map { Double($0.bitsPerSecond) })
-        report.mediaSources[index] = source
+        let layers = layers(ofMedia: index)
+        // Layers have one source.
+        if layers.allSatisfy({ report.mediaSources[$0] == nil }) { report.mediaSources[index] = source }
         report.outboundRTP[index] = sent
         guard let newest else { return }
         report.remoteInboundRTP[index] = RemoteInboundRTPStreamStats(

@@ -9,7 +9,7 @@ package struct SendingSummary: Sendable {
     /// The number of bytes of all media, with headers.
     package internal(set) var bytesSent: UInt64 = 0
     package internal(set) var packetsLost = 0
-    /// The counts of the first video, which is the screen share; nil if none is sent.
+    /// The counts of the first video, which is the screen share, or of its best layer; nil if none is sent.
     package internal(set) var video: OutboundStatistics.Video?
     /// The name of the codec of its newest packet; nil before the first.
     package internal(set) var codec: String?
@@ -42,12 +42,15 @@ extension PeerConnection {
     package func sendingSummary(now: Instant) -> SendingSummary {
         var summary = SendingSummary(time: now)
         summary.route = path.pair.map(SendingSummary.Route.init)
-        for media in outbound {
+        for (index, media) in outbound.enumerated() {
             guard let stream = media.stream else { continue }
             let newest = stream.reports.newest
             summary.bytesSent += stream.statistics.bytesSent + stream.statistics.headerBytesSent
             summary.packetsLost += newest?.packetsLost ?? 0
-            guard media.video != nil, summary.video == nil else { continue }
+            // Of layers, it is the best one that is sent.
+            let isPaused = identity.media[index].layer != nil && media.target.reported?.bitrate == .zero
+            let isLast = identity.layers(ofMedia: index).last == index
+            guard media.video != nil, summary.video == nil, !isPaused || isLast else { continue }
             summary.video = stream.statistics.video
             summary.codec = media.video?.newestEncodingName
             summary.roundTripTime = newest?.roundTripTime

@@ -30,7 +30,7 @@ package final class PacketizedFrame: Sendable {
     private let timestamp: RTPTimestamp
 
     /// The maximum payload of a packet of 1200 bytes, which every path carries: without the RTP header with all
-    /// extensions (36), the prefix of a retransmission (2), the header of RED (1) and the longest SRTP tag (16).
+    /// extensions of a single stream (36), the prefix of a retransmission (2), the header of RED (1) and the longest SRTP tag (16).
     /// Corrections of such packets fit into the 1232 bytes that IPv6 leaves for UDP on every path (RFC 8200 §5).
     package static let maximumPayloadByteCount = 1200 - 36 - 2 - 1 - 16
 

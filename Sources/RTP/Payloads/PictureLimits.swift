@@ -14,4 +14,11 @@ package struct PictureLimits: Hashable, Sendable {
         self.maximumMacroblocks = maximumMacroblocks.flatMap { Self.macroblocks.contains($0) ? $0 : nil }
         self.maximumFramesPerSecond = maximumFramesPerSecond.flatMap { Self.framesPerSecond.contains($0) ? $0 : nil }
     }
+
+    /// Returns the limits that comply with both.
+    package func limited(to other: PictureLimits) -> PictureLimits {
+        PictureLimits(
+            maximumMacroblocks: [maximumMacroblocks, other.maximumMacroblocks].compactMap(\.self).min(),
+            maximumFramesPerSecond: [maximumFramesPerSecond, other.maximumFramesPerSecond].compactMap(\.self).min())
+    }
 }

@@ -147,8 +147,8 @@ package actor AudioSendStream {
 }
 
 extension AudioSendStream: SendingStream {
-    package nonisolated func makeSender(over connection: Connection, media: Int) -> AudioSender {
-        AudioSender(connection: connection, media: media, stream: self)
+    package nonisolated func makeSender(over connection: Connection, media: [Int]) -> AudioSender {
+        AudioSender(connection: connection, media: media[0], stream: self)
     }
 
     package nonisolated func add(_ sender: AudioSender, isActive: Bool) {

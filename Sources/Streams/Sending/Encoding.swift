@@ -8,9 +8,18 @@ struct Encoding {
     let encoder: VideoEncoder
     /// The number of the next frame.
     private var number = FrameNumber(.random(in: 0...UInt16.max))
+    /// The settings that the encoder has, and whether its frames are queued; nil before the first.
+    private var applied: (settings: VideoEncoder.Settings, isQueueFull: Bool)?
 
     init(_ encoder: VideoEncoder) {
         self.encoder = encoder
+    }
+
+    /// Applies settings and the state of the queue if they are new: each message wakes the encoder's thread.
+    mutating func apply(_ settings: VideoEncoder.Settings, isQueueFull: Bool) {
+        if applied?.settings != settings { encoder.apply(settings) }
+        if applied?.isQueueFull != isQueueFull { encoder.queueDidFill(isQueueFull) }
+        applied = (settings, isQueueFull)
     }
 
     /// Returns the next frame, divided into packets. The index distinguishes this encoding and its frames from all

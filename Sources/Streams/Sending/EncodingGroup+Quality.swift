@@ -10,6 +10,7 @@ internal import RTCShareWireFormat
 ///     quality 3    senders whose descriptions permit less than half of what others' do, whatever their bitrates
 ///     quality 4    of these, senders that permit less than half of the best of them
 ///
+/// The second and the third layer of a simulcast always have qualities of their own, 5 and 6.
 /// An encoding has the lowest bitrate of its senders. So a sender reduces another's bitrate by at most half, unless
 /// that is less than a quarter of the best. A quality without senders is not encoded. A sender moves down early and up
 /// late, because each move costs a key frame; limits of a description apply at once.
@@ -39,12 +40,21 @@ extension EncodingGroup {
     /// Returns the quality of a sender that starts: the first, unless its description is limited.
     func firstQuality(of sender: Sender, now: Duration) -> VideoSender.Quality {
         var quality = VideoSender.Quality(since: now)
+        if let fixed = Self.quality(of: sender.state.layer) {
+            quality.index = fixed
+            return quality
+        }
         let share = share(of: sender)
         let shares = shares(with: share)
         if isLimited(share, in: 0, best: shares.best) {
             quality.index = limitedQuality(for: share, now: 0, shares: shares)
         }
         return quality
+    }
+
+    /// Returns the quality of a further layer of a simulcast; nil for another sender.
+    private static func quality(of layer: SimulcastLayer) -> Int? {
+        layer.index > 0 ? limitedQualities.upperBound + layer.index : nil
     }
 
     /// Returns the bitrate of an encoding for its senders. Nil if their bitrates are unknown.
@@ -66,7 +76,8 @@ extension EncodingGroup {
         let shares = shares()
         let bases = bases(now: now, shares: shares)
         var moves: [(sender: Sender, quality: Int)] = []
-        for sender in senders.values where !sender.state.isIdle && !sender.state.isUnresponsive {
+        for sender in senders.values
+        where !sender.state.isIdle && !sender.state.isUnresponsive && sender.state.layer.index == 0 {
             let present = sender.state.quality
             let next = quality(for: sender, now: now, bases: bases, shares: shares)
             sender.state.quality.next = nil
@@ -91,7 +102,7 @@ extension EncodingGroup {
 
     /// Returns the largest shares of all active senders, and of one that is about to start.
     private func shares(with new: Double? = nil) -> Shares {
-        var shares = senders.values.filter { !$0.state.isIdle && !$0.state.isWithheld }
+        var shares = senders.values.filter { !$0.state.isIdle && !$0.state.isWithheld && $0.state.layer.index == 0 }
             .map { ($0.state.quality.index, share(of: $0)) }
         if let new { shares.append((0, new)) }
         let best = shares.map(\.1).max() ?? 0
@@ -113,7 +124,7 @@ extension EncodingGroup {
     /// Returns the current best bitrate of each quality.
     private func bases(now: Duration, shares: Shares) -> [DataRate] {
         var rates = senders.values.filter {
-            !$0.state.isIdle && !$0.state.isUnresponsive && !$0.state.isWithheld
+            !$0.state.isIdle && !$0.state.isUnresponsive && !$0.state.isWithheld && $0.state.layer.index == 0
                 && now >= $0.state.quality.since + Self.trial
                 && !isLimited(share(of: $0), in: $0.state.quality.index, best: shares.best)
         }.compactMap(\.state.rate)

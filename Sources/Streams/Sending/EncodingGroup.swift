@@ -68,8 +68,8 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
     // MARK: Events
 
     /// Adds a sender, which sends after a description has agreed to it.
-    mutating func add(_ sender: Sender, isActive: Bool) {
-        sender.state = VideoSender.State(isActive: isActive)
+    mutating func add(_ sender: Sender, layer: SimulcastLayer = SimulcastLayer(), isActive: Bool) {
+        sender.state = VideoSender.State(isActive: isActive, layer: layer)
         senders[sender.id] = sender
     }
 
@@ -115,7 +115,7 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
         guard !sender.state.isIdle else { return }
         let (rate, wasQueueFull) = (sender.state.rate, sender.state.isQueueFull)
         sender.state.target = target
-        if target.isQueueFull || wasQueueFull { withhold(in: encoding(of: sender), now: now) }
+        if sender.state.isQueueFull || wasQueueFull { withhold(in: encoding(of: sender), now: now) }
         // A key frame that was too large for the encoding's rate before may be small for this one.
         if target.bitrate != rate { hurryKeyFrame(for: sender, now: now) }
     }
@@ -232,6 +232,7 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
             .min()
         settings.burstRate = pacing ?? .zero
         for member in members { limits(of: member).apply(to: &settings, isShared: members.count > 1) }
+        settings.sizeDivisor = members.map { wanted.sizeDivisor(of: $0.state.layer) }.min() ?? 1
         return settings
     }
 
@@ -245,8 +246,9 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
     func demand(of sender: Sender) -> BitrateDemand {
         guard !sender.state.isIdle, isShowing else { return .zero }
         let rate = max(wanted.bitrate, .zero)
-        let maximum = min(rate, sender.state.agreement.limits.maximumBitrate ?? rate)
-        return BitrateDemand(minimum: min(SendingLimits.leastBitrate, maximum), maximum: maximum, priority: priority)
+        let maximum = min(rate, limits(of: sender).maximumBitrate ?? rate)
+        let minimum = max(SendingLimits.leastBitrate, sender.state.layer.minimumBitrate(of: rate))
+        return BitrateDemand(minimum: min(minimum, maximum), maximum: maximum, priority: priority)
     }
 
     /// Whether an encoding has the best quality.
@@ -294,15 +296,15 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
         return true
     }
 
-    /// Returns the limits of a peer's description for the codec of its sender.
+    /// Returns the limits of a sender's layer, and of its peer's description for the codec.
     func limits(of sender: Sender) -> SendingLimits {
         var limits = sender.state.agreement.limits
         let codec = sender.state.codec ?? codec(for: sender)
-        guard let format = sender.state.agreement.formats.first(where: { $0.format === codec.format }) else {
-            return limits
+        if let format = sender.state.agreement.formats.first(where: { $0.format === codec.format }) {
+            limits.maximumMacroblocks = format.limits.maximumMacroblocks
+            limits.maximumFramesPerSecond = format.limits.maximumFramesPerSecond
         }
-        limits.maximumMacroblocks = format.limits.maximumMacroblocks
-        limits.maximumFramesPerSecond = format.limits.maximumFramesPerSecond
+        limits.limit(to: sender.state.layer, of: wanted)
         return limits
     }
 

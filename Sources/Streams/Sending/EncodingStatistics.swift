@@ -1,5 +1,6 @@
 package import RTCShareMedia
 package import RTCSharePeerConnection
+internal import RTCShareVideoCoding
 package import RTCShareWireFormat
 
 /// The counts of the encoding that a connection is sent for one of its media, and of its source.
@@ -8,6 +9,12 @@ package struct EncodingStatistics: Sendable {
     package let encoder: VideoEncoderStatistics
     /// The bitrate that the encoder follows.
     package let targetBitrate: DataRate
+
+    init(media: Int, _ encoder: VideoEncoder) {
+        self.media = media
+        self.encoder = encoder.statistics
+        targetBitrate = encoder.settings.bitrate
+    }
 
     /// Adds the counts to the report of the connection.
     package func add(to report: inout StatisticsReport) {

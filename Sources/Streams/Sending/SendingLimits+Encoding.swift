@@ -44,4 +44,21 @@ extension SendingLimits {
         // A viewer that does not support the orientation must receive upright frames.
         if !acceptsOrientation { settings.turnsPictures = true }
     }
+
+    /// Applies the limits of a layer of a simulcast; the best one has none. The further layers of a screen stay sharp, with
+    /// fewer frames, and those of motion stay smooth, with fewer pixels.
+    mutating func limit(to layer: SimulcastLayer, of wanted: VideoEncoder.Settings) {
+        guard layer.index > 0 else { return }
+        limitBitrate(to: max(layer.maximumBitrate(of: wanted.bitrate), Self.leastBitrate))
+        guard !wanted.isMotion else { return }
+        let rate = layer.index == 1 ? 10.0 : Self.leastFramesPerSecond
+        maximumFramesPerSecond = min(maximumFramesPerSecond ?? rate, rate)
+    }
+}
+
+extension VideoEncoder.Settings {
+    fileprivate var isMotion: Bool { (hint ?? assumedHint) == .motion }
+
+    /// Returns the number by which a layer divides the sides of frames: half for each layer of motion.
+    func sizeDivisor(of layer: SimulcastLayer) -> Int { isMotion ? 1 << layer.index : 1 }
 }

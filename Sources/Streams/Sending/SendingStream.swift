@@ -37,6 +37,8 @@ extension SendingStream {
         guard self.sender(on: connection) !== sender else { return }
         add(sender, isActive: isActive)
         // By then, the stream has added the sender.
-        connection.eventLoop.execute { sender.connection.assumeIsolated { $0.report(to: sender) } }
+        connection.eventLoop.execute {
+            sender.connection.assumeIsolated { for one in [sender] + sender.layers { $0.report(to: one) } }
+        }
     }
 }

@@ -209,7 +209,10 @@ package actor VideoSendStream {
 
     /// Returns whether the peer at a connection declines it.
     package func isRefused(on connection: Connection) -> Bool {
-        group.senders[ObjectIdentifier(connection)]?.state.agreement.media == .refused
+        guard let leading = group.senders[VideoSender.ID(connection: ObjectIdentifier(connection))] else {
+            return false
+        }
+        return ([leading] + leading.layers).allSatisfy { $0.state.agreement.media == .refused }
     }
 
     /// The number of viewers up to which each bitrate change is processed at once. With more, whose bitrates change all
@@ -297,9 +300,9 @@ package actor VideoSendStream {
         let isShownAnew = show()
         carryOut()
         let now = Self.now
-        for (index, encoding) in encodings {
-            encoding.encoder.apply(group.settings(of: index, now: now))
-            encoding.encoder.queueDidFill(group.isQueueFull(of: index))
+        for index in encodings.keys {
+            encodings[index]?.apply(
+                group.settings(of: index, now: now), isQueueFull: group.isQueueFull(of: index))
             rateLog?.count(nil, of: index, track: shown?.id, now: now) { rates(of: index) }
         }
         if isShownAnew { updateDemand() }
@@ -407,24 +410,24 @@ package actor VideoSendStream {
         }
     }
 
-    /// Returns the counts of the encoding for a connection; without a connection, of the encoding for the best
-    /// bitrates. Nil if there is none.
-    package func statistics(of connection: Connection? = nil) -> EncodingStatistics? {
-        var (index, media): (Int?, Int) = (0, 0)
-        if let connection {
-            let sender = group.senders[ObjectIdentifier(connection)]
-            (index, media) = (sender.map { group.encoding(of: $0) }, sender?.media ?? 0)
+    /// Returns the counts of the encodings for a connection: one, or those of each layer; empty if there is none.
+    package func statistics(of connection: Connection) -> [EncodingStatistics] {
+        guard let leading = group.senders[VideoSender.ID(connection: ObjectIdentifier(connection))] else { return [] }
+        return ([leading] + leading.layers).compactMap { sender in
+            encodings[group.encoding(of: sender)].map { EncodingStatistics(media: sender.media, $0.encoder) }
         }
-        return index.flatMap { encodings[$0]?.encoder }.map {
-            EncodingStatistics(media: media, encoder: $0.statistics, targetBitrate: $0.settings.bitrate)
-        }
+    }
+
+    /// Returns the counts of the encoding for the best bitrates.
+    package func statistics() -> EncodingStatistics? {
+        encodings[0].map { EncodingStatistics(media: 0, $0.encoder) }
     }
 }
 
 extension VideoSendStream: SendingStream {
     package nonisolated var codecPreferences: [any VideoPayloadFormat] { shared.codecPreferences }
 
-    package nonisolated func makeSender(over connection: Connection, media: Int) -> VideoSender {
+    package nonisolated func makeSender(over connection: Connection, media: [Int]) -> VideoSender {
         VideoSender(connection: connection, media: media, stream: self)
     }
 
@@ -434,8 +437,10 @@ extension VideoSendStream: SendingStream {
             // Its connection may have ended since.
             guard stream.shared.contains(sender) else { return }
             stream.change { group in
-                if let old = group.senders[sender.id] { group.remove(old, now: Self.now) }
-                group.add(sender, isActive: isActive)
+                for one in [sender] + sender.layers {
+                    if let old = group.senders[one.id] { group.remove(old, now: Self.now) }
+                    group.add(one, layer: one.layer, isActive: isActive)
+                }
             }
         }
     }
@@ -443,22 +448,25 @@ extension VideoSendStream: SendingStream {
     package nonisolated func remove(_ connection: Connection) {
         guard let sender = shared.remove(connection) else { return }
         post { stream in
-            sender.setDemand(.zero)
-            stream.change { $0.remove(sender, now: Self.now) }
+            for one in [sender] + sender.layers { one.setDemand(.zero) }
+            stream.change { group in
+                for one in [sender] + sender.layers { group.remove(one, now: Self.now) }
+            }
         }
     }
 
     package nonisolated func setActive(_ connections: Set<ObjectIdentifier>, adding: Bool) {
         post { stream in
-            let changed = stream.group.senders.values.filter {
-                $0.state.isActive ? !connections.contains($0.id) : adding && connections.contains($0.id)
+            let changed = stream.group.senders.values.filter { sender in
+                let isMember = connections.contains(sender.id.connection)
+                return sender.layer.index == 0 && (sender.state.isActive ? !isMember : adding && isMember)
             }
             stream.toggle(changed)
         }
     }
 
     package nonisolated func setActive(_ isActive: Bool, on connection: Connection) {
-        post { [id = ObjectIdentifier(connection)] stream in
+        post { [id = VideoSender.ID(connection: ObjectIdentifier(connection))] stream in
             guard let sender = stream.group.senders[id], sender.state.isActive != isActive else { return }
             stream.toggle([sender])
         }
@@ -469,11 +477,12 @@ extension VideoSendStream: SendingStream {
         change { group in
             for sender in senders {
                 // Held back, it keeps its place in the descriptions.
-                sender.setHeldBack(sender.state.isActive)
-                group.setActive(!sender.state.isActive, sender, now: Self.now)
+                let isActive = !sender.state.isActive
+                sender.setHeldBack(!isActive)
+                for one in [sender] + sender.layers { group.setActive(isActive, one, now: Self.now) }
             }
         }
-        updateDemand(of: senders)
+        updateDemand(of: senders.flatMap { [$0] + $0.layers })
         if senders.contains(where: \.state.isActive) { repeatPicture() }
     }
 

@@ -27,14 +27,33 @@ internal import RTCShareWireFormat
 package final class VideoSender: RTPSender {
     package let connection: Connection
     package let media: Int
+    package let layers: [VideoSender]
+    /// Its place among the layers of a simulcast.
+    let layer: SimulcastLayer
     private let stream: @Sendable () -> VideoSendStream?
     // Both belong to the group of the stream: they are used only on its home event loop.
     nonisolated(unsafe) var state = State()
     nonisolated(unsafe) var position = 0
 
-    init(connection: Connection, media: Int, stream: VideoSendStream) {
+    /// Creates the sender of the layers of a simulcast, or of a single media.
+    convenience init(connection: Connection, media: [Int], stream: VideoSendStream) {
+        let count = media.count
+        let layers = media.enumerated().dropFirst().map { index, media in
+            VideoSender(
+                connection: connection, media: media, layer: SimulcastLayer(index: index, count: count), stream: stream)
+        }
+        self.init(
+            connection: connection, media: media[0], layer: SimulcastLayer(count: count), layers: layers, stream: stream
+        )
+    }
+
+    private init(
+        connection: Connection, media: Int, layer: SimulcastLayer, layers: [VideoSender] = [], stream: VideoSendStream
+    ) {
         self.connection = connection
         self.media = media
+        self.layer = layer
+        self.layers = layers
         self.stream = { [weak stream] in stream }
     }
 
@@ -63,6 +82,8 @@ package final class VideoSender: RTPSender {
     struct State {
         /// Whether it is active in the room (W3C `RTCRtpEncodingParameters.active`).
         var isActive = true
+        /// Its place among the layers of a simulcast, which determines its limits.
+        var layer = SimulcastLayer()
         /// The agreement of the descriptions.
         var agreement = SenderAgreement()
         var phase = Phase.idle
@@ -81,7 +102,9 @@ package final class VideoSender: RTPSender {
         /// Whether it should not be idle.
         var maySend: Bool { isActive && agreement.media == .agreed }
         var isWithheld: Bool { phase == .withheld }
-        var isQueueFull: Bool { target?.isQueueFull ?? false }
+        /// Whether nothing more can be sent now: its queue is full, or a layer of a simulcast has no bitrate. The other
+        /// senders of its encoding do not wait for it then.
+        var isQueueFull: Bool { target.map { $0.isQueueFull || layer.count > 1 && $0.bitrate == .zero } ?? false }
         /// The bitrate of its route. Nil until it is known.
         var rate: DataRate? { target?.bitrate }
     }
@@ -97,6 +120,11 @@ package final class VideoSender: RTPSender {
 }
 
 extension VideoSender: GroupMember {
-    /// The identity of its connection: a stream has one sender per connection.
-    package var id: ObjectIdentifier { ObjectIdentifier(connection) }
+    /// A stream has one sender per connection and layer.
+    package struct ID: Hashable, Sendable {
+        let connection: ObjectIdentifier
+        var layer = 0
+    }
+
+    package var id: ID { ID(connection: ObjectIdentifier(connection), layer: layer.index) }
 }

@@ -5,6 +5,8 @@ extension Connection {
     /// A weak reference to a sender. After its release, its media can be used by another.
     struct SenderReference {
         weak var sender: (any RTPSender)?
+        /// Whether the media is a layer of another media's simulcast.
+        var isLayer = false
         let kind: LocalIdentity.MediaKind
         weak var owner: AnyObject?
     }
@@ -19,14 +21,18 @@ extension Connection {
         guard !isClosed else { throw .closed }
         // Media that the peer has rejected are not in use any more and can be offered again.
         senders = senders.filter { $0.value.sender != nil && !peer.hasEnded(media: $0.key) }
-        if let known = senders.values.first(where: { $0.kind == kind }) {
+        let leading = senders.values.filter { !$0.isLayer }
+        if let known = leading.first(where: { $0.kind == kind }) {
             guard known.owner === owner, let sender = known.sender as? Owner.Sender else { throw .taken }
             return sender
         }
-        let alike = senders.values.filter { $0.kind.isVideo == kind.isVideo && $0.kind.isContent == kind.isContent }
+        let alike = leading.filter { $0.kind.isVideo == kind.isVideo && $0.kind.isContent == kind.isContent }
         guard alike.count < limit else { throw .limit(limit) }
-        let sender = owner.makeSender(over: self, media: try index(of: kind))
+        let sender = owner.makeSender(over: self, media: peer.layers(ofMedia: try index(of: kind)))
         senders[sender.media] = SenderReference(sender: sender, kind: kind, owner: owner)
+        for layer in sender.layers {
+            senders[layer.media] = SenderReference(sender: layer, isLayer: true, kind: kind, owner: owner)
+        }
         peer.setCodecPreferences(owner.codecPreferences, media: sender.media)
         return sender
     }
@@ -37,7 +43,7 @@ extension Connection {
             return known
         }
         do {
-            return try peer.addMedia(kind)
+            return try peer.addMedia(kind, layers: configuration.peer.layers(of: kind))
         } catch {
             throw .limit(PeerConnection.maximumMedia)
         }

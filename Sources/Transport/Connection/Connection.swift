@@ -48,6 +48,14 @@ public actor Connection {
             get { peer.startBitrate }
             set { peer.startBitrate = newValue }
         }
+        /// The number of layers of a simulcast with which an offer sends the video of content, one to three (RFC
+        /// 8853). A server forwards to each viewer the one that the viewer's network carries. Further layers of a screen
+        /// have less bitrate and fewer frames, those of motion less bitrate and fewer pixels. If the peer accepts no
+        /// simulcast, a single stream is sent.
+        public var contentLayers: Int {
+            get { peer.contentLayers }
+            set { peer.contentLayers = min(max(newValue, 1), 3) }
+        }
         /// The payload formats of video, in order of preference.
         package var videoFormats: [any VideoPayloadFormat] {
             get { peer.videoFormats }

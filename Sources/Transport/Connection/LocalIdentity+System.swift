@@ -4,9 +4,11 @@ package import RTCShareSDP
 
 extension LocalIdentity {
     /// Creates an identity with the system's random numbers, valid from now on.
-    package init(media: [MediaKind]) throws {
+    package init(
+        media: [MediaKind], configuration: Connection.Configuration = Connection.Configuration()
+    ) throws {
         var random = SystemRandomNumberGenerator()
-        try self.init(media: media, unixTime: Int64(time(nil)), random: &random)
+        try self.init(media: media, configuration: configuration.peer, unixTime: Int64(time(nil)), random: &random)
     }
 
     /// Checks whether a peer's first offer can be answered with this identity's media: negotiates without a connection.

@@ -7,12 +7,19 @@ package protocol RTPSender: AnyObject, Sendable {
     var connection: Connection { get }
     /// The media's index on the connection.
     var media: Int { get }
+    /// The senders of the further layers of its simulcast, which start, pause and end with it; usually none.
+    var layers: [Self] { get }
 
     /// Handles feedback of the connection, on the connection's event loop. Must not wait.
     func receive(_ feedback: SenderFeedback)
 }
 
 extension RTPSender {
+    package var layers: [Self] { [] }
+
+    /// The media of the sender and of its layers.
+    private var allMedia: [Int] { [media] + layers.map(\.media) }
+
     /// The connection's event loop. One closure sends a frame over all connections of a loop.
     package var loop: ObjectIdentifier { ObjectIdentifier(connection.eventLoop) }
 
@@ -21,8 +28,10 @@ extension RTPSender {
     /// Starts sending the media, or pauses it for now, from the next description on that has a section for it.
     package func begin(isSending: Bool, isHeldBack: Bool, on connection: isolated Connection) {
         let now = MonotonicClock.now
-        if isHeldBack { connection.peer.setHeldBack(true, media: media, now: now) }
-        if isSending { connection.peer.setSending(true, media: media, now: now) }
+        for media in allMedia {
+            if isHeldBack { connection.peer.setHeldBack(true, media: media, now: now) }
+            if isSending { connection.peer.setSending(true, media: media, now: now) }
+        }
         connection.drain(now: now)
     }
 
@@ -31,15 +40,17 @@ extension RTPSender {
     /// Starts or stops sending the media, and notifies the peer. The next offer has the same state. Media to which the
     /// peer has not agreed keep their section in the descriptions.
     package func setSending(_ isSending: Bool) {
-        connection.onEventLoop { [media] peer in
-            guard isSending || peer.agreement(media: media) == .agreed else { return }
-            peer.setSending(isSending, media: media, now: MonotonicClock.now)
+        connection.onEventLoop { [allMedia] peer in
+            guard isSending || allMedia.contains(where: { peer.agreement(media: $0) == .agreed }) else { return }
+            for media in allMedia { peer.setSending(isSending, media: media, now: MonotonicClock.now) }
         }
     }
 
     /// Pauses or resumes the media, and notifies the peer. Its section in the descriptions does not change.
     package func setHeldBack(_ isHeldBack: Bool) {
-        connection.onEventLoop { [media] in $0.setHeldBack(isHeldBack, media: media, now: MonotonicClock.now) }
+        connection.onEventLoop { [allMedia] peer in
+            for media in allMedia { peer.setHeldBack(isHeldBack, media: media, now: MonotonicClock.now) }
+        }
     }
 
     /// Sets the codecs in the next description, in order of preference (W3C `setCodecPreferences`); empty for all.
@@ -49,7 +60,9 @@ extension RTPSender {
 
     /// Notifies the peer of the subgroup with which the media is shared, or with nil that there is none.
     package func setSubgroup(_ subgroup: String?) {
-        connection.onEventLoop { [media] in $0.setSubgroup(subgroup, media: media, now: MonotonicClock.now) }
+        connection.onEventLoop { [allMedia] peer in
+            for media in allMedia { peer.setSubgroup(subgroup, media: media, now: MonotonicClock.now) }
+        }
     }
 
     /// Sets the bitrate that the encoder could use, by which the route's bitrate is divided.
@@ -96,8 +109,8 @@ package protocol SenderOwner: AnyObject, Sendable {
     /// The codecs of its video, in order of preference; empty for all in the connection's order.
     var codecPreferences: [any VideoPayloadFormat] { get }
 
-    /// Creates the sender for the media of this index.
-    func makeSender(over connection: Connection, media: Int) -> Sender
+    /// Creates the sender for the media of these indices: one, or the layers of a simulcast, the best first.
+    func makeSender(over connection: Connection, media: [Int]) -> Sender
 }
 
 extension SenderOwner {

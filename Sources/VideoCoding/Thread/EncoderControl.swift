@@ -152,9 +152,9 @@ struct EncoderControl {
     private static let weightOfOne = 0.2
 
     mutating func apply(_ new: VideoEncoder.Settings, now: Duration) {
-        let before = (settings.maximumSize, settings.turnsPictures, hint)
+        let before = (settings.maximumSize, settings.sizeDivisor, settings.turnsPictures, hint)
         settings = new
-        if before != (new.maximumSize, new.turnsPictures, hint) { cadence.settingsChanged() }
+        if before != (new.maximumSize, new.sizeDivisor, new.turnsPictures, hint) { cadence.settingsChanged() }
         settingsDidChange(now: now)
     }
 
@@ -268,13 +268,19 @@ struct EncodingOrder {
             // The maximum is for the upright frame.
             if settings.turnsPictures { size = size.transposed } else { bound = bound.transposed }
         }
-        let full = sizeLimits.fitting(size.fitted(within: bound))
+        size = size.fitted(within: bound)
+        if settings.sizeDivisor > 1 { size = size.fitted(within: size.divided(by: settings.sizeDivisor)) }
+        let full = sizeLimits.fitting(size)
         return (full, sizeSteps.apply(to: full))
     }
 }
 
 extension PixelSize {
     fileprivate var transposed: PixelSize { PixelSize(width: height, height: width) }
+
+    fileprivate func divided(by divisor: Int) -> PixelSize {
+        PixelSize(width: max(width / divisor, 1), height: max(height / divisor, 1))
+    }
 }
 
 extension EncoderControl {

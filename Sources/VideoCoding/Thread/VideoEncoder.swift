@@ -24,6 +24,8 @@ package final class VideoEncoder: Sendable {
         package var framesPerSecond: Double
         /// The maximum size of an upright frame. Larger frames are scaled to fit with their aspect ratio.
         package var maximumSize: PixelSize
+        /// The number by which the sides of a frame of that size are divided (W3C `scaleResolutionDownBy`).
+        package var sizeDivisor = 1
         /// The hint for the content, whatever the source's is; nil for the source's hint and its changes. Content
         /// without a hint (`ContentHint.none`) is classified by its motion: a video is `motion`, everything else is
         /// `detail`.

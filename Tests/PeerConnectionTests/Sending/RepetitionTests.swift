@@ -63,7 +63,7 @@ import Testing
                     let isWritable = stream.dequeue(number, isRepetition: isRepetition, now: now)
                     #expect(isWritable)
                     again.append(number)
-                case .sound, .correction: break
+                case .sound, .correction, .keepalive: break
                 }
             }
             return again

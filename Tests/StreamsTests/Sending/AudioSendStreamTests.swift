@@ -499,7 +499,7 @@ import Testing
         after events: [Event], on connection: Connection, home: HomeLoop
     ) async throws -> Character {
         let stream = try AudioSendStream(settings: .init(isVoice: false), home: home)
-        let sender = stream.makeSender(over: connection, media: 0)
+        let sender = stream.makeSender(over: connection, media: [0])
         func report(_ feedback: SenderFeedback) async throws {
             try await connection.eventLoop.submit { sender.receive(feedback) }.get()
         }
@@ -573,7 +573,7 @@ import Testing
     func endedWhileAdded() async throws {
         let connection = try await Loopback.open(as: .offerer)
         let stream = try AudioSendStream(settings: .init(isVoice: true), home: HomeLoop(of: connection))
-        let sender = stream.makeSender(over: connection, media: 0)
+        let sender = stream.makeSender(over: connection, media: [0])
         // On the home event loop the end is processed at once, and earlier calls of the owner wait in the queue.
         try await connection.eventLoop.submit {
             stream.addFromOutside(sender, isActive: true)

@@ -1,5 +1,6 @@
 import RTCShareMedia
 import RTCSharePeerConnection
+import RTCShareTransport
 import RTCShareVideoCoding
 import RTCShareWireFormat
 import Testing
@@ -50,6 +51,82 @@ import Testing
         Self.limits(kilobits: 9000, frames: 1, macroblocks: 1 << 20).apply(to: &settings, isShared: true)
         #expect(settings.bitrate == .kilobitsPerSecond(2000) && settings.framesPerSecond == 2)
         #expect(settings.maximumSize == Self.wanted.maximumSize)
+    }
+
+    @Test(
+        "The layers of a screen have fewer frames, and those of motion fewer pixels",
+        arguments: [ContentHint.text, .motion])
+    func layers(hint: ContentHint) {
+        var wanted = Self.wanted
+        wanted.hint = hint
+        let settings = (0..<3).map { index in
+            var limits = SendingLimits()
+            limits.limit(to: SimulcastLayer(index: index, count: 3), of: wanted)
+            var settings = wanted
+            limits.apply(to: &settings, isShared: false)
+            settings.sizeDivisor = wanted.sizeDivisor(of: SimulcastLayer(index: index, count: 3))
+            return settings
+        }
+        #expect(settings.map(\.bitrate) == [2000, 600, 200].map { .kilobitsPerSecond($0) })
+        let isMotion = hint == .motion
+        #expect(settings.map(\.framesPerSecond) == (isMotion ? [30, 30, 30] : [30, 10, 5]))
+        #expect(settings.map(\.sizeDivisor) == (isMotion ? [1, 2, 4] : [1, 1, 1]))
+        #expect(Set(settings.map(\.maximumSize)).count == 1)
+    }
+
+    @Test(
+        "Each layer of a simulcast has an encoding of its own, and one without bitrate does not stop the others",
+        arguments: [[0, 1, 2], [2, 1, 0], [1, 2, 0]])
+    func layerEncodings(order: [Int]) {
+        var group = EncodingGroup<NumberedVideoSender>(wanted: Self.wanted)
+        let senders = (0..<3).map { NumberedVideoSender($0) }
+        var agreement = SenderAgreement()
+        agreement.media = .agreed
+        for sender in senders { group.add(sender, layer: SimulcastLayer(index: sender.id, count: 3), isActive: true) }
+        for index in order { group.negotiated(agreement, of: senders[index], now: .zero) }
+        #expect(Set(senders.map { group.encoding(of: $0) }).count == 3)
+        group.isShowing = true
+        let demands = senders.map { group.demand(of: $0) }
+        #expect(demands.map(\.maximum) == [2000, 600, 200].map { .kilobitsPerSecond($0) })
+        #expect(demands.map(\.minimum) == [600, 200, 30].map { .kilobitsPerSecond($0) })
+        for (sender, rate) in zip(senders, [2000, 600, 200]) {
+            group.targetChanged(BitrateTarget(bitrate: .kilobitsPerSecond(rate)), of: sender, now: .zero)
+        }
+        for second in 1..<20 { group.move(now: .seconds(second)) }
+        let encodings = senders.map { group.encoding(of: $0) }
+        #expect(Set(encodings).count == 3)
+        func rates() -> [DataRate] { encodings.map { group.settings(of: $0, now: .seconds(20)).bitrate } }
+        #expect(rates() == [2000, 600, 200].map { .kilobitsPerSecond($0) })
+        group.targetChanged(BitrateTarget(bitrate: .zero), of: senders[0], now: .seconds(20))
+        for second in 20..<40 { group.move(now: .seconds(second)) }
+        #expect(group.encoding(of: senders[0]) == encodings[0] && rates()[0] == .zero)
+        #expect(Array(rates()[1...]) == [600, 200].map { .kilobitsPerSecond($0) })
+    }
+
+    @Test("A direct viewer with limits, and a layer of another server, do not share what a layer loses")
+    func layersBesideOthers() {
+        var group = EncodingGroup<NumberedVideoSender>(wanted: Self.wanted)
+        let senders = (0..<3).map { NumberedVideoSender($0) }
+        var agreement = SenderAgreement()
+        agreement.media = .agreed
+        // The second layers of two servers, and a viewer whose description permits little.
+        for sender in senders.prefix(2) { group.add(sender, layer: SimulcastLayer(index: 1, count: 2), isActive: true) }
+        group.add(senders[2], isActive: true)
+        for sender in senders.prefix(2) { group.negotiated(agreement, of: sender, now: .zero) }
+        agreement.limits = Self.limits(kilobits: 900)
+        group.negotiated(agreement, of: senders[2], now: .zero)
+        for sender in senders {
+            group.targetChanged(BitrateTarget(bitrate: .kilobitsPerSecond(900)), of: sender, now: .zero)
+        }
+        let (layer, other) = (group.encoding(of: senders[0]), group.encoding(of: senders[2]))
+        #expect(group.encoding(of: senders[1]) == layer && layer != other)
+        #expect(group.settings(of: other, now: .seconds(5)).framesPerSecond == 30)
+        _ = group.recipients(of: layer, isKeyFrame: true)
+        group.targetChanged(BitrateTarget(bitrate: .zero), of: senders[0], now: .seconds(5))
+        #expect(group.numbers(of: layer, isKeyFrame: false) == [1])
+        #expect(group.settings(of: layer, now: .seconds(5)).bitrate == .kilobitsPerSecond(600))
+        group.targetChanged(BitrateTarget(bitrate: .kilobitsPerSecond(500)), of: senders[0], now: .seconds(6))
+        #expect(group.numbers(of: layer, isKeyFrame: true) == [0, 1])
     }
 
     @Test("A peer's fraction is the least of its bits, frames and sides")

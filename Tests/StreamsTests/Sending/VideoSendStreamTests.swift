@@ -61,7 +61,7 @@ import Testing
         let (other, viewer) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
         let stream = try Self.stream(home: HomeLoop(of: viewer.sender, isOwn: sharesLoop))
         stream.attach(other.sender, media: 0)
-        stream.addFromOutside(stream.makeSender(over: viewer.sender, media: 0), isActive: false)
+        stream.addFromOutside(stream.makeSender(over: viewer.sender, media: [0]), isActive: false)
         stream.attach(viewer.sender, media: 0)
         let source = PushVideoSource()
         stream.replaceTrack(with: VideoTrack(id: "track", source: source))
@@ -92,7 +92,7 @@ import Testing
         home.eventLoop.execute { isFree.wait() }
         let (begin, end) = (-1.0, -2.0)
         logged.receive(.lossReported(begin))
-        stream.addFromOutside(stream.makeSender(over: pair.sender, media: 0), isActive: false)
+        stream.addFromOutside(stream.makeSender(over: pair.sender, media: [0]), isActive: false)
         #expect(await !pair.sender.isSending)
         logged.receive(.lossReported(end))
         isFree.signal()
@@ -118,16 +118,16 @@ import Testing
     func endedWhileAdded() async throws {
         let connection = try await Loopback.open(as: .offerer)
         let stream = try Self.stream(home: HomeLoop(of: connection))
-        let sender = stream.makeSender(over: connection, media: 0)
+        let sender = stream.makeSender(over: connection, media: [0])
         stream.addFromOutside(sender, isActive: true)
-        #expect(await stream.statistics(of: connection) != nil)
+        #expect(await stream.statistics(of: connection).count == 1)
         stream.remove(connection)
         // On the home event loop the end is processed at once, and earlier calls of the owner wait in the queue.
         try await connection.eventLoop.submit {
             stream.addFromOutside(sender, isActive: true)
             sender.receive(.ended)
         }.get()
-        #expect(await stream.statistics(of: connection) == nil)
+        #expect(await stream.statistics(of: connection).isEmpty)
         #expect(stream.sender(on: connection) == nil)
         stream.stop()
         await connection.close()
@@ -403,7 +403,9 @@ import Testing
 
     /// Returns the target bitrate of the encoder.
     private static func rate(_ stream: VideoSendStream, of connection: Connection? = nil) async -> Double? {
-        (await stream.statistics(of: connection)?.targetBitrate.bitsPerSecond).map { Double($0) }
+        let statistics =
+            if let connection { await stream.statistics(of: connection).first } else { await stream.statistics() }
+        return (statistics?.targetBitrate.bitsPerSecond).map { Double($0) }
     }
 
     @Test("The least bitrate of the connections is respected until that connection is detached")

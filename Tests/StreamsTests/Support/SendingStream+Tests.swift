@@ -13,7 +13,7 @@ extension SendingStream {
         _ connection: Connection, media: Int, limits: SendingLimits = SendingLimits(), opus: OpusParameters? = nil
     ) {
         let known = sender(on: connection)
-        let sender = known ?? makeSender(over: connection, media: media)
+        let sender = known ?? makeSender(over: connection, media: [media])
         if known == nil { addFromOutside(sender, isActive: true) }
         var agreement = SenderAgreement()
         agreement.media = .agreed

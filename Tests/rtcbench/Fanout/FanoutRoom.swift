@@ -29,8 +29,8 @@ final class FanoutRoom {
         let full = Locked<Set<ObjectIdentifier>>([])
         let framesWithheld = Atomic(0)
 
-        func makeSender(over connection: Connection, media: Int) -> FanoutSender {
-            FanoutSender(connection: connection, media: media, counts: self)
+        func makeSender(over connection: Connection, media: [Int]) -> FanoutSender {
+            FanoutSender(connection: connection, media: media[0], counts: self)
         }
 
         func receive(_ feedback: SenderFeedback, of sender: FanoutSender) {

@@ -136,6 +136,20 @@ struct DescriptionReader {
         }
     }
 
+    /// Returns the layers of a simulcast that a section receives, of those that another one offers to send: the first of
+    /// alternatives. Empty without a simulcast, or with the lines of an early draft.
+    func layers(of media: MediaDescription, sentBy offered: MediaDescription) -> [NegotiatedLayer] {
+        guard let sent = try? offered.simulcast()?.sent, let received = try? media.simulcast()?.received else {
+            return []
+        }
+        let streams = (try? media.streams()) ?? []
+        return sent.compactMap(\.first).compactMap { layer in
+            received.compactMap(\.first).first { $0.id == layer.id }.map { accepted in
+                NegotiatedLayer(accepted, streams.first { $0.id == layer.id && $0.direction == .receive })
+            }
+        }
+    }
+
     func extensionLine(_ map: ExtensionMapAttribute, in media: MediaDescription) -> SDPLine? {
         (media.attributes("extmap") + session.attributes("extmap")).first {
             $0.attributeValue?.elementsEqual(map.description) == true

@@ -205,13 +205,16 @@ private struct AnswerMatching {
         }
         let (own, codec) = (common[0].offered, common[0].answered.map)
         let correction = try correction(offered, own, answered, codec, &numbers)
+        let ids = try extensionIDs(offered, answered, direction, &numbers)
         return NegotiatedSection(
             mid: mid, line: line,
             media: NegotiatedMedia(
                 mid: mid, direction: direction,
                 isSendingOffered: (ours.direction(of: offered) ?? .sendReceive).sends, codecs: codecs,
                 opus: try theirs.opus(codec, in: answered), forwardErrorCorrection: correction,
-                extensionIDs: try extensionIDs(offered, answered, direction, &numbers),
+                extensionIDs: ids,
+                // Without the ids in packets, the layers could not be distinguished.
+                layers: ids[.streamIdentification] == nil ? [] : theirs.layers(of: answered, sentBy: offered),
                 hasReducedSizeRTCP: offered.hasReducedSizeRTCP && answered.hasReducedSizeRTCP,
                 maximumRate: theirs.maximumRate(of: answered),
                 local: try ours.read { () throws(SDPError) in try MediaSources(offered) },

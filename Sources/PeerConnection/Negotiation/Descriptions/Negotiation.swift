@@ -127,8 +127,16 @@ extension MediaDescription {
         }
     }
 
-    /// Appends the sources. RFC 9429 does not require them, but conference servers identify streams by them.
+    /// Appends the sources, or the layers of a simulcast. RFC 9429 does not require sources, but conference servers
+    /// identify single streams by them.
     mutating func append(_ source: OfferedSection.Source, hasRetransmission: Bool) {
+        guard source.layers.isEmpty else {
+            for id in source.layers {
+                append(attribute: "rid", StreamAttribute(id: id, direction: .send).description)
+            }
+            let layers = SimulcastAttribute(sent: source.layers.map { [SimulcastAttribute.Stream($0)] })
+            return append(attribute: "simulcast", layers.description)
+        }
         let rtxSSRC = hasRetransmission ? source.rtxSSRC : nil
         if let rtxSSRC {
             let group = SourceGroupAttribute(semantics: "FID", ssrcs: [source.ssrc, rtxSSRC])

@@ -30,8 +30,14 @@ package struct OfferedSection: Sendable {
         package var rtxSSRC: UInt32?
         /// The CNAME (RFC 3550 §6.5.1).
         package var cname: String
+        /// The ids of the RTP streams of a simulcast, the best first (RFC 8853); empty for a single stream. The peer
+        /// identifies their packets by these ids instead of their sources.
+        package var layers: [String] = []
 
-        package init(stream: MediaStreamAttribute, ssrc: UInt32, rtxSSRC: UInt32? = nil, cname: String) {
+        package init(
+            stream: MediaStreamAttribute, ssrc: UInt32, rtxSSRC: UInt32? = nil, cname: String, layers: [String] = []
+        ) {
+            self.layers = layers
             self.stream = stream
             self.ssrc = ssrc
             self.rtxSSRC = rtxSSRC
@@ -62,8 +68,9 @@ package struct OfferedSection: Sendable {
         direction: DirectionAttribute = .sendOnly
     ) -> OfferedSection {
         OfferedSection(
-            mid: mid, codecs: codecs, extensions: videoExtensions(of: codecs), direction: direction, source: source,
-            isSlides: isSlides)
+            mid: mid, codecs: codecs,
+            extensions: videoExtensions(of: codecs) + (source.layers.isEmpty ? [] : layerExtensions),
+            direction: direction, source: source, isSlides: isSlides)
     }
 
     /// Returns a section for sending audio: Opus. That of a screen share is stereo.
@@ -97,6 +104,12 @@ package struct OfferedSection: Sendable {
         ExtensionMapAttribute(id: 4, uri: HeaderExtensionURI.videoOrientation.rawValue),
         ExtensionMapAttribute(id: 5, uri: HeaderExtensionURI.playoutDelay.rawValue),
         ExtensionMapAttribute(id: 6, uri: HeaderExtensionURI.videoContentType.rawValue),
+    ]
+
+    /// The header extensions that identify the packets of a simulcast, with their offered ids.
+    private static let layerExtensions: [ExtensionMapAttribute] = [
+        ExtensionMapAttribute(id: 9, uri: HeaderExtensionURI.streamIdentification.rawValue),
+        ExtensionMapAttribute(id: 10, uri: HeaderExtensionURI.repairedStreamIdentification.rawValue),
     ]
 
     /// The header extensions of audio, with their offered ids.

@@ -6,7 +6,7 @@ public struct InboundRTPStreamStats: StatisticsDictionary {
     public let id: String
     /// The kind of the stream's media.
     public let kind: StreamKind
-    let mid: String?
+    package let mid: String?
     /// The stream's SSRC.
     public let ssrc: UInt32
     let transportId = StatisticsReport.transportID

@@ -7,6 +7,8 @@ public struct OutboundRTPStreamStats: StatisticsDictionary {
     /// The kind of the stream's media.
     public let kind: StreamKind
     let mid: String
+    /// The layer of a simulcast; nil for a single stream.
+    public let rid: String?
     /// The stream's SSRC.
     public let ssrc: UInt32
     let transportId = StatisticsReport.transportID

@@ -1,0 +1,276 @@
+import RTCShareNetworkSimulation
+import RTCShareRTP
+import RTCShareSDP
+import RTCShareSecureTransport
+import RTCShareWireFormat
+import TestSupport
+import Testing
+
+@testable import RTCSharePeerConnection
+
+/// The layers of shared content (RFC 8853), with an answer that a server with simulcast would give.
+@Suite struct SimulcastTests {
+    private static let screen = LocalIdentity.MediaKind.video(streamID: "alice#content", isContent: true)
+    private static let camera = LocalIdentity.MediaKind.video(streamID: "alice", isContent: false)
+
+    /// The lines of a server that receives these layers.
+    private static func lines(_ received: String, _ more: [String] = []) -> String {
+        let extensions = [
+            (9, HeaderExtensionURI.streamIdentification), (10, .repairedStreamIdentification),
+        ].map { "a=extmap:\($0) \($1.rawValue)\r\n" }.joined()
+        let layers = received.split { ";,".contains($0) }.map { "a=rid:\($0.filter { $0 != "~" }) recv\r\n" }.joined()
+        return extensions + (more.isEmpty ? layers : more.map { $0 + "\r\n" }.joined())
+            + "a=simulcast:recv \(received)\r\n"
+    }
+
+    /// Creates a call whose answer has more lines in its first section.
+    private static func call(
+        seed: UInt64, layers: Int = 3, media: [LocalIdentity.MediaKind] = [screen], answering lines: String,
+        conditions: LinkConditions = LinkConditions(delay: .milliseconds(20))
+    ) throws -> SimulatedCall {
+        var options = SimulatedCall.Options()
+        options.media = media
+        options.sender.contentLayers = layers
+        options.editAnswer = { $0.replacing("a=rtcp-mux\r\n", with: "a=rtcp-mux\r\n" + lines, maxReplacements: 1) }
+        return try SimulatedCall(conditions: conditions, seed: seed, options: options)
+    }
+
+    /// A packet of the sender, as it reached the network.
+    private struct Sent {
+        let source: UInt32
+        let layer: String?
+        let repairedLayer: String?
+        let isNamed: Bool
+        let isPadding: Bool
+    }
+
+    /// Returns the packets that the sender sends from now on.
+    private func packets(of call: SimulatedCall) throws -> Box<[Sent]> {
+        let keys = try #require(call.viewerKeys)
+        let receiver = try SRTPReceiver(profile: keys.profile, masterKey: keys.remote)
+        let map = try #require(call.sender.outbound[0].stream).parameters.extensions
+        let sent = Box<[Sent]>([])
+        call.tap = { datagram, end in
+            var bytes = datagram.bytes
+            guard end == .left, DatagramKind(bytes.span.bytes) == .rtp, (try? receiver.unprotectRTP(&bytes)) != nil,
+                let header = try? RTPHeader(parsing: bytes.span.bytes)
+            else { return }
+            let extensions = HeaderExtensions(header, in: bytes.span.bytes, map: map)
+            sent.value.append(
+                Sent(
+                    source: header.source.rawValue, layer: extensions.streamIdentification,
+                    repairedLayer: extensions.repairedStreamIdentification,
+                    isNamed: extensions.mediaIdentification != nil,
+                    isPadding: header.payloadRange.isEmpty))
+        }
+        return sent
+    }
+
+    @Test("An offer lists the layers of content without their sources, and one stream of a camera with its source")
+    func offer() throws {
+        let call = try Self.call(seed: 901, media: [Self.screen, Self.camera], answering: Self.lines("f;h;q"))
+        let media = try call.makeOffer().media
+        #expect(media.count == 2)
+        #expect(
+            try media[0].streams().map(\.id) == ["f", "h", "q"]
+                && media[0].streams().allSatisfy { $0.direction == .send })
+        #expect(try media[0].simulcast()?.description == "send f;h;q")
+        let ids = try media[0].extensionMaps().map(\.uri)
+        #expect(ids.contains(HeaderExtensionURI.streamIdentification.rawValue))
+        #expect(ids.contains(HeaderExtensionURI.repairedStreamIdentification.rawValue))
+        #expect(try media[0].sources().isEmpty && media[1].sources().count == 4)
+        #expect(try media[1].simulcast() == nil && media[1].streams().isEmpty)
+        #expect(Set(call.sender.localMedia.map(\.source)).count == 4)
+    }
+
+    @Test(
+        "The layers that the answer receives are sent, except paused ones",
+        arguments: [
+            ("f;h;q", [MediaAgreement.agreed, .agreed, .agreed]), ("f;~h", [.agreed, .pending, .refused]),
+            ("q;f", [.agreed, .refused, .agreed]), ("~f;x;h", [.pending, .agreed, .refused]),
+            ("f,h;q", [.agreed, .refused, .agreed]),
+        ])
+    func acceptedLayers(received: String, agreements: [MediaAgreement]) throws {
+        let call = try Self.call(seed: 902, answering: Self.lines(received))
+        call.run(for: .seconds(2))
+        #expect((0..<3).map { call.agreement($0) } == agreements)
+        #expect((0..<3).map { call.isSending($0) } == agreements.map { $0 == .agreed })
+    }
+
+    @Test(
+        "To a peer without simulcast, only the first layer is sent, without an id",
+        arguments: [
+            "", "a=simulcast:recv f;h;q\r\n", "a=extmap:9 \(HeaderExtensionURI.streamIdentification.rawValue)\r\n",
+            "a=extmap:9 \(HeaderExtensionURI.streamIdentification.rawValue)\r\na=simulcast: recv rid=f;h\r\n",
+        ])
+    func noSimulcast(lines: String) throws {
+        let call = try Self.call(seed: 903, answering: lines)
+        call.run(for: .seconds(1))
+        #expect((0..<3).map { call.agreement($0) } == [.agreed, .refused, .refused])
+        let sent = try packets(of: call)
+        call.run(for: .seconds(1))
+        #expect(call.record.frames.count > 30 && sent.value.allSatisfy { $0.layer == nil && $0.repairedLayer == nil })
+        #expect(call.sender.outbound[1].stream == nil && call.sender.outbound[2].stream == nil)
+    }
+
+    @Test(
+        "Retransmissions name their section where the descriptions do not name their source", arguments: ["", "f;h;q"])
+    func identifiedRetransmissions(received: String) throws {
+        let lines = received.isEmpty ? "" : Self.lines(received)
+        let call = try Self.call(
+            seed: 910, answering: lines, conditions: LinkConditions(loss: 0.1, delay: .milliseconds(20)))
+        call.run(for: .seconds(1))
+        let sent = try packets(of: call)
+        call.run(for: .seconds(2))
+        let own = call.sender.localMedia[0].retransmissionSource
+        let repairs = sent.value.filter { $0.source == own }
+        #expect(repairs.count > 3 && repairs.allSatisfy { $0.isNamed })
+        #expect(repairs.allSatisfy { $0.repairedLayer == (received.isEmpty ? nil : "f") })
+    }
+
+    @Test("Packets name their layer until the peer reports on its source, and retransmissions always do")
+    func identifiedPackets() throws {
+        let call = try Self.call(seed: 904, answering: Self.lines("f;h;q"))
+        let isReported = Box(false)
+        // The viewer, which knows no simulcast, reports on one source at most: its reports are of the other kind here.
+        call.loses = { datagram, end in
+            end == .right && DatagramKind(datagram.bytes.span.bytes) == .rtcp && !isReported.value
+        }
+        call.run(for: .milliseconds(500))
+        let sent = try packets(of: call)
+        call.run(for: .seconds(1))
+        let sources = call.sender.localMedia.map(\.source)
+        for (index, layer) in ["f", "h", "q"].enumerated() {
+            let own = sent.value.filter { $0.source == sources[index] }
+            #expect(own.count > 30 && own.allSatisfy { $0.layer == layer }, "\(layer)")
+        }
+        for repair in sent.value.filter({ !sources.contains($0.source) }) {
+            #expect(repair.layer == nil && ["f", "h", "q"].contains(repair.repairedLayer))
+        }
+        let statistics = call.sender.report(now: call.now)
+        #expect((0..<3).map { statistics.outboundRTP[$0]?.rid } == ["f", "h", "q"])
+        #expect(statistics.mediaSources.count == 1)
+    }
+
+    @Test("The restrictions of an answer are the limits of their layer alone")
+    func restrictions() throws {
+        let more = [
+            "a=rid:f recv", "a=rid:h recv pt=96;max-br=500000;max-fps=12;max-fs=921600",
+            "a=rid:q recv max-width=640;max-height=360;max-br=none;depend=h",
+        ]
+        let call = try Self.call(seed: 905, answering: Self.lines("f;h;q", more))
+        #expect(call.sender.mediaLimits(media: 0).maximumBitrate == nil)
+        let middle = call.sender.mediaLimits(media: 1)
+        #expect(middle.maximumBitrate == .kilobitsPerSecond(500) && middle.maximumFramesPerSecond == 12)
+        #expect(middle.maximumMacroblocks == 3600)
+        let least = call.sender.mediaLimits(media: 2)
+        #expect(least.maximumBitrate == nil && least.maximumMacroblocks == 920)
+        #expect(call.sender.videoFormats(media: 0).count >= call.sender.videoFormats(media: 1).count)
+        #expect(call.sender.videoFormats(media: 1).allSatisfy { $0.payloadType.rawValue == 96 })
+    }
+
+    @Test(
+        "The better layers are paused first, and none is sent with less than the next one can have",
+        arguments: [(300, [false, false, true]), (800, [false, true, true]), (3000, [true, true, true])])
+    func allocation(kilobits: Int, isSent: [Bool]) throws {
+        let call = try Self.call(
+            seed: 906, answering: Self.lines("f;h;q"),
+            conditions: LinkConditions(delay: .milliseconds(20), rate: .kilobitsPerSecond(kilobits)))
+        call.followsTargets = true
+        let wanted = DataRate.kilobitsPerSecond(2500)
+        for media in 0..<3 {
+            let layer = SimulcastLayer(index: media, count: 3)
+            let demand = BitrateDemand(
+                minimum: max(layer.minimumBitrate(of: wanted), .kilobitsPerSecond(30)),
+                maximum: layer.maximumBitrate(of: wanted), priority: .medium)
+            call.sender.setDemand(demand, media: media, now: call.now)
+        }
+        call.run(for: .seconds(20))
+        let rates = (0..<3).map { call.sender.targetBitrate(media: $0)?.bitrate ?? .zero }
+        #expect(rates.map { $0 > .zero } == isSent, "\(rates)")
+        let least = kilobits > 300 ? DataRate.kilobitsPerSecond(200) : .kilobitsPerSecond(100)
+        #expect(rates[2] > least, "\(rates)")
+    }
+
+    @Test("A better layer that has been silent sends padding before the packet of a lower one")
+    func keepalive() throws {
+        let call = try Self.call(seed: 907, answering: Self.lines("f;h;q"))
+        call.run(for: .seconds(2))
+        let sent = try packets(of: call)
+        let sources = call.sender.localMedia.map(\.source)
+        call.run(for: .seconds(1), sendsFrames: false)
+        sent.value = []
+        call.sendFrame(media: 2)
+        call.sendFrame(media: 2)
+        call.run(for: .milliseconds(100), sendsFrames: false)
+        let media = sent.value.filter { sources.contains($0.source) }
+        #expect(media.prefix(2).map(\.source) == Array(sources[0..<2]) && media.prefix(2).allSatisfy(\.isPadding))
+        #expect(media.count(where: \.isPadding) == 2, "once for both frames")
+        // A layer without bitrate is not kept alive, so that a server shows a lower one.
+        call.sender.setDemand(.zero, media: 0, now: call.now)
+        call.run(for: .seconds(1), sendsFrames: false)
+        sent.value = []
+        call.sendFrame(media: 2)
+        call.run(for: .milliseconds(100), sendsFrames: false)
+        #expect(sent.value.filter(\.isPadding).map(\.source) == [sources[1]])
+    }
+
+    @Test("Later descriptions keep the layers, and can resume a paused one")
+    func renegotiation() throws {
+        let call = try Self.call(seed: 908, answering: Self.lines("f;~h;q"))
+        call.run(for: .seconds(1))
+        #expect(!call.isSending(1))
+        let before = call.record.keyFrameRequestsOf[1]
+        try call.renegotiate {
+            $0.replacing("a=rtcp-mux\r\n", with: "a=rtcp-mux\r\n" + Self.lines("f;h"), maxReplacements: 1)
+        }
+        call.run(for: .seconds(1))
+        #expect((0..<3).map { call.isSending($0) } == [true, true, false])
+        #expect(before == nil && call.framesSent(media: 1) > 20)
+        #expect(try call.makeOffer().media[0].simulcast()?.description == "send f;h;q")
+    }
+
+    @Test("A layer of which the peer accepts no codec is not sent")
+    func noCodec() throws {
+        let more = ["a=rid:f recv", "a=rid:h recv pt=1", "a=rid:q recv"]
+        let call = try Self.call(seed: 911, answering: Self.lines("f;h;q", more))
+        #expect((0..<3).map { call.agreement($0) } == [.agreed, .refused, .agreed])
+    }
+
+    @Test("All layers are held back, resumed and stopped together with the first, even if that is paused")
+    func heldBack() throws {
+        let call = try Self.call(seed: 912, answering: Self.lines("~f;h;q"))
+        call.run(for: .seconds(1))
+        for media in 0..<3 { call.sender.setHeldBack(true, media: media, now: call.now) }
+        call.run(for: .milliseconds(100))
+        #expect((0..<3).map { call.isSending($0) } == [false, false, false])
+        for media in 0..<3 { call.sender.setHeldBack(false, media: media, now: call.now) }
+        #expect((0..<3).map { call.isSending($0) } == [false, true, true])
+        let summary = call.sender.sendingSummary(now: call.now)
+        #expect(summary.video != nil && summary.codec == "VP8")
+        for media in 0..<3 { call.sender.setSending(false, media: media, now: call.now) }
+        #expect(try call.makeOffer().media[0].direction == .inactive)
+    }
+
+    @Test("An answer to the peer's offer has a single stream, of the first layer")
+    func peersOffer() throws {
+        let call = try Self.call(seed: 913, answering: Self.lines("f;h;q"))
+        call.run(for: .seconds(1))
+        let offer = try call.viewer.makeOffer()
+        let answer = try call.sender.answer(offer: offer, now: call.now)
+        #expect(try answer.media[0].simulcast() == nil && answer.media[0].streams().isEmpty)
+        #expect(try answer.media[0].sources().first?.ssrc == call.sender.localMedia[0].source)
+        #expect((0..<3).map { call.isSending($0) } == [true, false, false])
+    }
+
+    @Test("Layers count as media, of which a connection has a maximum")
+    func limit() throws {
+        var peer = try SimulatedCall.makeAnswerer(seed: 909)
+        for _ in 0..<5 { _ = try peer.addMedia(Self.screen, layers: ["f", "h", "q"]) }
+        #expect(throws: PeerConnectionError.tooManyMedia(limit: 16)) {
+            try peer.addMedia(Self.camera, layers: ["f", "h"])
+        }
+        let index = try peer.addMedia(Self.camera)
+        #expect(index == 15 && peer.layers(ofMedia: 4) == [3, 4, 5] && peer.layers(ofMedia: 15) == [15])
+    }
+}
