@@ -47,13 +47,18 @@ struct JanusRoomRequest: Encodable, Sendable {
     var token: String?
     /// The maximum bitrate of a publisher in bit/s.
     var bitrate: Int?
-    /// The publishers whose media a subscriber receives.
-    var streams: [Feed]?
+    /// The publishers whose media a subscriber receives, or its streams whose layers it chooses.
+    var streams: [Stream]?
     /// Whether a subscriber's ICE restarts.
     var restart: Bool?
 
-    struct Feed: Encodable, Sendable {
-        let feed: JanusID
+    struct Stream: Encodable, Sendable {
+        /// The publisher.
+        var feed: JanusID?
+        /// The `a=mid` of a subscriber's stream.
+        var mid: String?
+        /// The layer of a simulcast, zero for the lowest.
+        var substream: Int?
     }
 
     init(_ request: String, _ room: JanusID? = nil, _ credentials: JanusCredentials = JanusCredentials()) {

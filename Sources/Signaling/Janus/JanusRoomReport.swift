@@ -12,6 +12,9 @@ struct JanusRoomReport: Decodable, Sendable {
     var list: [Room]?
     /// The streams of a subscriber.
     var streams: [Stream]?
+    /// The subscriber's stream whose layer has changed, and the layer, zero for the lowest.
+    var mid: String?
+    var substream: Int?
 
     struct Participant: Decodable, Sendable {
         let id: JanusID
@@ -46,7 +49,7 @@ struct JanusRoomReport: Decodable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case videoroom, error, leaving, reason, participants, list, streams
+        case videoroom, error, leaving, reason, participants, list, streams, mid, substream
         case errorCode = "error_code"
     }
 }

@@ -1,5 +1,6 @@
 internal import Logging
 internal import RTCShareContentShare
+internal import RTCSharePeerConnection
 internal import RTCShareSDP
 internal import RTCShareTransport
 internal import RTCShareWireFormat
@@ -14,6 +15,9 @@ internal import RTCShareWireFormat
     private let handle: JanusHandle
     private let logger: Logger
     private var watching: Task<Void, Never>?
+    /// The layers of the streams with a simulcast, by their `a=mid`, with the packets that were counted before.
+    private var layers: [String: (choice: LayerChoice, counted: (received: Int, lost: Int)?)] = [:]
+    private var choosing: Task<Void, Never>?
 
     /// The interval at which the room's existence is polled: subscribers are not notified of its end (1.1.2), and an
     /// idle screen is silent, too.
@@ -41,6 +45,7 @@ internal import RTCShareWireFormat
 
     func end() async {
         watching?.cancel()
+        choosing?.cancel()
         await handle.close()
     }
 
@@ -48,7 +53,7 @@ internal import RTCShareWireFormat
         let feeds = try await feeds()
         var joining = JanusRoomRequest("join", room, credentials)
         joining.ptype = "subscriber"
-        joining.streams = feeds.map(JanusRoomRequest.Feed.init)
+        joining.streams = feeds.map { JanusRoomRequest.Stream(feed: $0) }
         let attached = try await handle.ask(joining)
         guard let offer = attached.description, offer.type == "offer" else { throw JanusError.noAnswer }
         try await answer(offer, of: attached.report)
@@ -98,6 +103,9 @@ internal import RTCShareWireFormat
             case .ended(let error): await take(.ended(error))
             case .report(let report, _) where report.videoroom == "destroyed":
                 await take(.ended(JanusError.roomGone))
+            // Only streams of a simulcast have layers.
+            case .report(let report, nil) where report.substream != nil:
+                if let mid = report.mid { chooseLayers(ofStream: mid) }
             // The publisher has left, as others end a share.
             case .report(let report, _)
             where report.videoroom == "updated" && report.streams?.allSatisfy({ $0.feedID == nil }) == true:
@@ -110,6 +118,35 @@ internal import RTCShareWireFormat
                 }
             case .report: continue
             }
+        }
+    }
+
+    // MARK: Layers
+
+    /// Chooses the layer of a stream from now on.
+    private func chooseLayers(ofStream mid: String) {
+        if layers[mid] == nil, layers.count < PeerConnection.maximumMedia { layers[mid] = (LayerChoice(), nil) }
+        guard choosing == nil else { return }
+        choosing = Task { [weak self] in
+            while (try? await Task.sleep(for: .seconds(1))) != nil { await self?.chooseLayers() }
+        }
+    }
+
+    private func chooseLayers() async {
+        let now = Duration.nanoseconds(MonotonicClock.now.nanoseconds)
+        for stream in await connection.stats().inboundRTP.values {
+            guard let mid = stream.mid, let known = layers[mid] else { continue }
+            layers[mid]?.counted = (stream.packetsReceived, stream.packetsLost)
+            guard let before = known.counted,
+                let layer = layers[mid]?.choice.measured(
+                    received: stream.packetsReceived - before.received, lost: stream.packetsLost - before.lost,
+                    now: now)
+            else { continue }
+            logger.info("the video of section \(mid) is requested in layer \(layer)")
+            var configuring = JanusRoomRequest("configure")
+            configuring.streams = [JanusRoomRequest.Stream(mid: mid, substream: layer)]
+            // Another event of the room begins the choice anew.
+            if (try? await handle.ask(configuring)) == nil { layers[mid] = nil }
         }
     }
 

@@ -46,12 +46,12 @@ extension Interop {
 
         /// Has a viewer of other people's see a publisher, for `seconds`.
         private func watch(
-            _ display: String, in room: JanusServer.Room = room, by viewer: Viewer, for seconds: Int,
-            at server: JanusServer
+            _ display: String, in room: JanusServer.Room = room, layer: Int? = nil, by viewer: Viewer,
+            for seconds: Int, at server: JanusServer
         ) async throws -> ViewerReport {
             let folder = try TemporaryFolder()
             let subscriber = try await server.subscribe(
-                to: display, in: room.id, pin: "open sesame", viewing: folder)
+                to: display, in: room.id, pin: "open sesame", layer: layer, viewing: folder)
             defer { subscriber.stop() }
             let program = try viewer.start(duration: seconds, snapshotAt: "2.5", in: folder)
             defer { program.stop() }
@@ -147,6 +147,34 @@ extension Interop {
             let viewed = try await viewing.outcome(timeout: .seconds(60))
             #expect(viewed.status == 0 && viewed.standardError.contains("screen of alice, 640x480"), "\(viewed)")
             await waitUntil { (try? await status(share).servers.first?.codec) == codec.name }
+        }
+
+        @Test(
+            "A room forwards to each viewer the layer that it asks for, also after a restart of the room",
+            .enabled(if: Peers.has(.chromium), "no chromium"), .timeLimit(.minutes(5)))
+        func layers() async throws {
+            let folder = try TemporaryFolder()
+            let server = try await JanusServer([Self.room], in: folder)
+            let share = try Share(environment: Self.environment(folder), in: folder)
+            // The layers of motion differ in their sizes.
+            let sending = try share.start([
+                "send", "--janus", server.url, "--janus-room", "\(Self.room.id)", "--janus-pin-file",
+                try Self.secret("open sesame", "pin", in: folder), "--attendee", "alice", "--layers", "3", "--hint",
+                "motion", "--source", "test:1280x720@30", "--audio", "none",
+            ])
+            defer { sending.stop() }
+            try await waitUntilPublished(1, by: sending)
+            for (layer, width) in [(2, 1280), (1, 640), (0, 320)] {
+                let report = try await watch("alice#content", layer: layer, by: .chromium, for: 5, at: server)
+                #expect(report.videos?.first?.width == width, "layer \(layer)")
+            }
+            server.kill()
+            try await server.startAgain()
+            try await sending.wait(for: "the share's return", timeout: .seconds(60)) {
+                sending.standardError.contains("as alice#content again.")
+            }
+            let report = try await watch("alice#content", layer: 0, by: .chromium, for: 5, at: server)
+            #expect(report.videos?.first?.width == 320)
         }
 
         @Test("A Janus that is killed and started again gets the share and its viewer again", arguments: [false, true])

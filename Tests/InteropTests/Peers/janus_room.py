@@ -3,8 +3,9 @@
 
     janus_room.py URL ask '{"request": …}'
         asks the plugin, and prints what it says
-    janus_room.py URL subscribe ROOM DISPLAY FOLDER [PIN]
-        subscribes to a publisher: writes FOLDER/offer.sdp, waits for FOLDER/answer.sdp, and keeps the session until it is ended
+    janus_room.py URL subscribe ROOM DISPLAY FOLDER [PIN [LAYER]]
+        subscribes to a publisher, and to this layer of its video, 0 for the lowest: writes FOLDER/offer.sdp, waits for
+        FOLDER/answer.sdp, and keeps the session until it is ended
 
 JANUS_SECRET is the secret of the server's API.
 """
@@ -56,7 +57,7 @@ def event(session):
             return message
 
 
-def subscribe(url, room, display, folder, pin=None):
+def subscribe(url, room, display, folder, pin=None, layer=None):
     session, handle = attach(url)
     listed = ask(handle, {"request": "listparticipants", "room": room})
     people = listed["plugindata"]["data"]["participants"]
@@ -71,6 +72,8 @@ def subscribe(url, room, display, folder, pin=None):
     while not answer.exists():
         time.sleep(0.05)
     ask(handle, {"request": "start"}, {"type": "answer", "sdp": answer.read_text(), "trickle": False})
+    if layer is not None:
+        ask(handle, {"request": "configure", "streams": [{"mid": "0", "substream": int(layer)}]})
     while True:
         poll(session)
 
@@ -82,8 +85,8 @@ def main():
         print(json.dumps(ask(handle, json.loads(arguments[0]))["plugindata"]["data"]))
         post(session, {"janus": "destroy"})
     else:
-        room, display, folder, *pin = arguments
-        subscribe(url, int(room), display, pathlib.Path(folder), *pin)
+        room, display, folder, *more = arguments
+        subscribe(url, int(room), display, pathlib.Path(folder), *more)
 
 
 main()

@@ -90,14 +90,15 @@ final class JanusServer {
             }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Subscribes to a publisher: `offer.sdp` comes into `viewing`, whose `answer.sdp` goes back.
+    /// Subscribes to a publisher, and to this layer of its video, 0 for the lowest: `offer.sdp` comes into `viewing`, whose
+    /// `answer.sdp` goes back.
     func subscribe(
-        to display: String, in room: Int, pin: String? = nil, viewing: TemporaryFolder
+        to display: String, in room: Int, pin: String = "", layer: Int? = nil, viewing: TemporaryFolder
     ) async throws -> RunningProgram {
         let program = try RunningProgram(
             try #require(RunningProgram.find("python3")),
-            [Peers.script("janus_room.py"), url, "subscribe", "\(room)", display, viewing.url.path]
-                + [pin].compactMap { $0 }, environment: ["JANUS_SECRET": secret ?? ""], in: folder)
+            [Peers.script("janus_room.py"), url, "subscribe", "\(room)", display, viewing.url.path, pin]
+                + (layer.map { ["\($0)"] } ?? []), environment: ["JANUS_SECRET": secret ?? ""], in: folder)
         try await program.wait(for: "the room's offer", timeout: .seconds(30)) {
             FileManager.default.fileExists(atPath: viewing.file("offer.sdp").path)
         }

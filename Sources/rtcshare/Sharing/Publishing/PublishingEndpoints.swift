@@ -1,4 +1,5 @@
 internal import RTCShareContentShare
+internal import RTCSharePeerConnection
 internal import RTCShareSignaling
 internal import RTCShareTransport
 internal import RTCShareWireFormat
@@ -9,12 +10,15 @@ struct PublishingEndpoints {
     let janus: [JanusEndpoint]
     /// The bitrate that a Janus room is asked to allow for the content.
     let requestedBitrate: DataRate?
+    let layers: LayerCount
     let media: Set<SharedMedia>
 
     /// Returns the publications of a room's share, over connections with this configuration.
     func places(
         of room: SharingRoom, membership: RoomMembership, configuration: Connection.Configuration
     ) -> PublishingServers {
+        var configuration = configuration
+        configuration.contentLayers = layers.count(for: configuration.maxBitrate)
         let whip = whip.map { endpoint in
             var endpoint = endpoint
             endpoint.membership = membership
@@ -25,7 +29,12 @@ struct PublishingEndpoints {
             var endpoint = endpoint
             endpoint.membership = membership
             endpoint.configuration = configuration
-            if endpoint.media.contains(.content) { endpoint.requestedBitrate = requestedBitrate }
+            if endpoint.media.contains(.content) {
+                // The room's limit applies to all layers together.
+                endpoint.requestedBitrate = requestedBitrate.map {
+                    SimulcastLayer.bitrate(ofAll: configuration.contentLayers, wanted: $0)
+                }
+            }
             return endpoint
         }
         return PublishingServers(whip + janus, of: room)

@@ -37,6 +37,14 @@ struct PublishingOptions: ParsableArguments {
         transform: OptionValue.videoBitrate)
     var roomBitrate: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            Number of layers of the video, 1 to 3, for servers with simulcast: a viewer with a slow network gets a lower one. \
+            With 'auto', the number depends on --max-bitrate. Default: 1.
+            """, valueName: "auto|n"))
+    var layers: LayerCount?
+
     static let tokenVariable = "RTCSHARE_WHIP_TOKEN"
     static let noToken = "none"
 
@@ -51,6 +59,7 @@ struct PublishingOptions: ParsableArguments {
                 "--whip is given \(whip.count) times, and --whip-token-file \(whipTokenFile.count) times: give one token file "
                     + "for each server in the same order, and '\(Self.noToken)' for a server without a token")
         }
+        if layers != nil, !isGiven { throw ValidationError("--layers needs --whip or --janus: give both") }
         for (name, isGiven) in [("--janus-bitrate", roomBitrate != nil), ("--janus-display", display != nil)]
         where isGiven && !room.isGiven {
             throw ValidationError("\(name) needs --janus: give both")
@@ -75,7 +84,7 @@ struct PublishingOptions: ParsableArguments {
                 }
             },
             janus: try room.endpoints(of: attendee, sharing: media, display: display),
-            requestedBitrate: roomBitrate.map { .kilobitsPerSecond($0) }, media: media)
+            requestedBitrate: roomBitrate.map { .kilobitsPerSecond($0) }, layers: layers ?? .exactly(1), media: media)
     }
 
     /// Returns the token for each URL, in the same order.
@@ -106,6 +115,28 @@ struct PublishingOptions: ParsableArguments {
                 text.isEmpty
                     ? "\(source) has no token in it"
                     : "the text in \(source) is not a token: a token is one word of at most 4096 ASCII characters")
+        }
+    }
+}
+
+/// The number of layers of a published video.
+enum LayerCount: ExpressibleByArgument, Hashable {
+    case automatic
+    case exactly(Int)
+
+    init?(argument: String) {
+        switch argument {
+        case "auto": self = .automatic
+        case "1", "2", "3": self = .exactly(Int(argument) ?? 1)
+        default: return nil
+        }
+    }
+
+    /// Returns the number for a maximum bitrate: each layer has at least the bitrate of a usable video.
+    func count(for bitrate: DataRate) -> Int {
+        switch self {
+        case .exactly(let count): count
+        case .automatic: bitrate >= .kilobitsPerSecond(1500) ? 3 : bitrate >= .kilobitsPerSecond(600) ? 2 : 1
         }
     }
 }
