@@ -105,7 +105,7 @@ struct LinkCommand: AsyncParsableCommand {
         )
     }
 
-    private static func player(of link: String) async throws -> WHEPPlayer {
+    static func player(of link: String) async throws -> WHEPPlayer {
         var configuration = Connection.Configuration()
         configuration.addresses = [.v4(0x7F00_0001)]
         return try await WHEPPlayer(url: link, as: AttendeeID("viewer"), configuration: configuration)

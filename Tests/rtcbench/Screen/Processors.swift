@@ -35,7 +35,7 @@ enum Processors {
     private static func list(_ processors: [Int]) -> String { processors.map(String.init).joined(separator: ",") }
 }
 
-/// The processor time of a program, with all its threads and children.
+/// The processor time and the memory of a program, with all its threads and children.
 enum ProgramTime {
     /// Returns the time in seconds, from the kernel's own count, to the nanosecond.
     static func seconds(of pid: pid_t) -> Double {
@@ -56,12 +56,22 @@ enum ProgramTime {
         return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
     }
 
-    private static func children(of pid: pid_t) -> [pid_t] {
+    /// Returns the numbers of a program's child processes.
+    static func children(of pid: pid_t) -> [pid_t] {
         let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")) ?? []
         return threads.flatMap { thread in
             let text = try? String(contentsOfFile: "/proc/\(pid)/task/\(thread)/children", encoding: .utf8)
             return (text ?? "").split(separator: " ").compactMap { pid_t($0) }
         }
+    }
+
+    /// Returns the memory of a program with all its children in bytes, as far as it is resident: a page that several
+    /// processes have counts in parts (PSS).
+    static func memory(of pid: pid_t) -> Double {
+        let text = (try? String(contentsOfFile: "/proc/\(pid)/smaps_rollup", encoding: .utf8)) ?? ""
+        let line = text.split(separator: "\n").first { $0.hasPrefix("Pss:") }
+        let kibibytes = line?.split(separator: " ").dropFirst().first.flatMap { Double($0) }
+        return children(of: pid).reduce((kibibytes ?? 0) * 1024) { $0 + memory(of: $1) }
     }
 
     /// Returns the fields of `/proc/PID/stat` from the third on: the second, the name, may contain anything (proc(5)).

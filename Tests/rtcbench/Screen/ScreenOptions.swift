@@ -70,14 +70,17 @@ struct ScreenOptions: ParsableArguments {
     }
 
     func screenSizes() throws -> [PixelSize] {
-        try sizes.split(separator: ",").map { text in
-            let sides = text.split(separator: "x").compactMap { Int($0) }
-            // The video content's rectangle and the windows around it need space.
-            guard sides.count == 2, (1024...8192).contains(sides[0]), (600...4320).contains(sides[1]) else {
-                throw ValidationError("--sizes \(text): give sizes of 1024x600 to 8192x4320")
-            }
-            return PixelSize(width: sides[0], height: sides[1])
+        try sizes.split(separator: ",").map { try Self.size($0, option: "--sizes") }
+    }
+
+    /// Returns the size of a screen.
+    static func size(_ text: some StringProtocol, option: String) throws -> PixelSize {
+        let sides = text.split(separator: "x").compactMap { Int($0) }
+        // The videos, the menus and the windows around them need space.
+        guard sides.count == 2, (1024...8192).contains(sides[0]), (600...4320).contains(sides[1]) else {
+            throw ValidationError("\(option) \(text): give 1024x600 to 8192x4320")
         }
+        return PixelSize(width: sides[0], height: sides[1])
     }
 
     func chosenPeers() throws -> [ScreenPeer] {

@@ -94,7 +94,7 @@ struct PeerCommands {
     }
 
     /// Runs a program to its end.
-    private static func run(_ arguments: [String]) -> (status: Int32, text: String) {
+    static func run(_ arguments: [String]) -> (status: Int32, text: String) {
         let process = Process()
         let output = Pipe()
         process.executableURL = URL(fileURLWithPath: arguments[0])

@@ -20,10 +20,12 @@ struct ScreenReceiverReport: Decodable {
     struct Sample: Decodable {
         let atMs: Double
         let frame: Int
+        /// The number of its picture; nil if that is the frame's.
+        let picture: Int?
     }
 
     struct Picture: Decodable {
-        let frame: Int
+        let picture: Int
         let file: String
         let width: Int
         let height: Int
@@ -77,6 +79,8 @@ struct ScreenReceiverReport: Decodable {
     let samples: [Sample]?
     let pictures: [Picture]
     let stats: [Statistics]?
+    /// The time at which the receiver opened the sender's page; nil without one.
+    let openedMs: Double?
 
     init(file: String) throws {
         let decoder = JSONDecoder()

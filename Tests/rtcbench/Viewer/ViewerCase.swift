@@ -3,28 +3,58 @@ struct ViewerCase: Codable, Hashable, Sendable {
     /// The sender of the screen.
     enum Sender: String, CaseIterable, Codable {
         case ours
+        /// `rtcshare serve`, whose page the receiver opens.
+        case served
         /// Chromium's getDisplayMedia, on the same X server, with VP8 or another codec.
         case chromium
         case chromiumVP9 = "chromium-vp9"
         case chromiumH264 = "chromium-h264"
         case chromiumAV1 = "chromium-av1"
+        case gstreamer
+        /// x11vnc, behind websockify, with noVNC's page.
+        case x11vnc
+        /// Selkies, with its own page.
+        case selkies
 
-        /// The name of Chromium's codec in descriptions; nil for rtcshare.
+        /// The name of Chromium's codec in descriptions; nil for other senders.
         var chromiumCodec: String? {
             switch self {
-            case .ours: nil
             case .chromium: "VP8"
             case .chromiumVP9: "VP9"
             case .chromiumH264: "H264"
             case .chromiumAV1: "AV1"
+            case .ours, .served, .gstreamer, .x11vnc, .selkies: nil
             }
         }
 
-        var name: String { chromiumCodec.map { $0 == "VP8" ? "Chromium" : "Chromium \($0)" } ?? "rtcshare" }
+        var isOurs: Bool { self == .ours || self == .served }
+
+        /// Whether a script starts the sender, and only waits then.
+        var isStarted: Bool { !isOurs && self != .gstreamer }
+
+        /// Whether the receiver opens the sender's own page. Such a sender has any number of viewers; the others have one
+        /// connection, which an offer begins.
+        var hasPage: Bool { self == .served || self == .x11vnc || self == .selkies }
+
+        var name: String {
+            switch self {
+            case .ours: "rtcshare"
+            case .served: "rtcshare serve"
+            case .gstreamer: "GStreamer"
+            case .x11vnc: "x11vnc with noVNC"
+            case .selkies: "Selkies"
+            case .chromium, .chromiumVP9, .chromiumH264, .chromiumAV1:
+                chromiumCodec.map { $0 == "VP8" ? "Chromium" : "Chromium \($0)" } ?? ""
+            }
+        }
 
         var colour: String {
             switch self {
             case .ours: "#0057b8"
+            case .served: "#0090c8"
+            case .gstreamer: "#444444"
+            case .x11vnc: "#a0522d"
+            case .selkies: "#c71585"
             case .chromium: "#d1410c"
             case .chromiumVP9: "#b58900"
             case .chromiumH264: "#8a2fb5"
@@ -54,6 +84,10 @@ struct ViewerCase: Codable, Hashable, Sendable {
     /// Further options of `rtcshare send`.
     var oursWith: String
     var round: Int
+    /// The maximum frame rate of the sender's video; nil for 30.
+    var framerate: Int?
+    /// The number of viewers, of which the receiver is one; nil for 1.
+    var viewers: Int?
 
     /// The same for any sender: the group within which runs are compared.
     var pair: ViewerCase {
@@ -65,6 +99,7 @@ struct ViewerCase: Codable, Hashable, Sendable {
     /// The title for people.
     var title: String {
         "\(content.rawValue), \(path.name), \(bitrate) kbit/s, \(size)" + (receiver == .aiortc ? ", to aiortc" : "")
+            + (framerate.map { ", \($0) frames/s" } ?? "") + (viewers.map { ", \($0) viewers" } ?? "")
     }
 
     /// The name for files.

@@ -21,6 +21,8 @@ struct ViewerCommand: AsyncParsableCommand {
             a stall is the time for which a picture stood that was no longer true. Latency is from the change to its \
             picture on the receiver's screen. CPU is of a core, of the sender with all its processes.
 
+            Senders: \(ViewerCase.Sender.allCases.map(\.rawValue).joined(separator: ", ")).
+
             Contents: \(SharedContent.allCases.map(\.rawValue).joined(separator: ", ")).
 
             Paths: clean, or parts with hyphens between: 40ms (each way), j5 (jitter, ms), 2% (loss, each way), bursts or \
@@ -30,7 +32,7 @@ struct ViewerCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Contents, separated by commas; all for all.", valueName: "…"))
     var contents = "mixed"
 
-    @Option(help: ArgumentHelp("Who sends: ours, chromium, chromium-vp9, chromium-h264, chromium-av1.", valueName: "…"))
+    @Option(help: ArgumentHelp("Senders, separated by commas.", valueName: "…"))
     var senders = "ours,chromium"
 
     @Option(help: ArgumentHelp("Who receives: chromium, aiortc.", valueName: "…"))
@@ -61,20 +63,7 @@ struct ViewerCommand: AsyncParsableCommand {
     @Option(help: "Where randomness begins: texts, times, pictures, losses.")
     var seed: UInt64 = 1
 
-    @Option(help: ArgumentHelp("The rtcshare to measure. By default the one beside this program.", valueName: "path"))
-    var executable: String?
-
-    @Option(help: ArgumentHelp("The NetworkRelay to use. By default the one beside this program.", valueName: "path"))
-    var relay: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Where chromium_sender.py and the receivers are. By default Tests/InteropTests/Peers here.",
-            valueName: "folder"))
-    var scripts = "Tests/InteropTests/Peers"
-
-    @Option(help: ArgumentHelp("The Python that runs them; with aiortc where that receives.", valueName: "path"))
-    var python = ProcessInfo.processInfo.environment["RTCSHARE_PYTHON"] ?? PeerCommands.systemPython
+    @OptionGroup var programs: ViewerPrograms
 
     @Option(help: ArgumentHelp("More options for rtcshare send, separated by spaces.", valueName: "options"))
     var oursWith = ""
@@ -115,14 +104,7 @@ struct ViewerCommand: AsyncParsableCommand {
         guard !continues || history != nil else { throw ValidationError("--continue goes on with a --history") }
     }
 
-    private func screenSize() throws -> PixelSize {
-        let sides = size.split(separator: "x").compactMap { Int($0) }
-        // The videos and menus need space.
-        guard sides.count == 2, (1024...8192).contains(sides[0]), (600...4320).contains(sides[1]) else {
-            throw ValidationError("--size \(size): give 1024x600 to 8192x4320")
-        }
-        return PixelSize(width: sides[0], height: sides[1])
-    }
+    private func screenSize() throws -> PixelSize { try ScreenOptions.size(size, option: "--size") }
 
     /// Returns all runs in order: compared ones follow each other.
     private func plans() throws -> [ViewerCase] {
@@ -152,7 +134,7 @@ struct ViewerCommand: AsyncParsableCommand {
                                 ViewerCase(
                                     content: content, sender: sender, receiver: receiver, path: path, bitrate: bitrate,
                                     size: size, seconds: seconds, samples: samples, hint: hint, seed: seed,
-                                    oursWith: sender == .ours ? oursWith : "", round: round)
+                                    oursWith: sender.isOurs ? oursWith : "", round: round)
                             }
                         }
                     }
@@ -192,20 +174,18 @@ struct ViewerCommand: AsyncParsableCommand {
 
     private func measure(_ folder: TemporaryFolder) async throws -> (records: [ViewerRecord], failures: Int) {
         let kept = history.map(ViewerHistory.init)
-        let commit = Self.commit
+        let commit = ViewerPrograms.commit
         var records: [ViewerRecord] = []
         if let kept, continues, FileManager.default.fileExists(atPath: kept.path) {
             records = try kept.read().filter {
-                $0.origin.label == label && ($0.plan.sender != .ours || $0.origin.commit == commit)
+                $0.origin.label == label && (!$0.plan.sender.isOurs || $0.origin.commit == commit)
             }
         }
         let plans = try plans().filter { plan in !records.contains { $0.plan == plan } }
         let screen = try await VirtualScreen(size: try screenSize(), folder: folder)
         let buffer = try screen.display.makeBuffer()
         let run = ViewerRun(
-            tools: .init(
-                executable: executable ?? beside("rtcshare"), relay: relay ?? beside("NetworkRelay"), scripts: scripts,
-                python: python), screen: screen, folder: folder, label: label, commit: commit, pictures: pictures)
+            tools: programs.tools, screen: screen, folder: folder, label: label, commit: commit, pictures: pictures)
         var prepared: PreparedContent?
         var failures = 0
         for (index, plan) in plans.enumerated() {
@@ -234,25 +214,5 @@ struct ViewerCommand: AsyncParsableCommand {
     private func draw(_ records: [ViewerRecord]) throws {
         guard let svg else { return }
         try Data(ViewerReport(records: records).chart.svg.utf8).write(to: URL(fileURLWithPath: svg))
-    }
-
-    private func beside(_ name: String) -> String {
-        Bundle.main.executableURL?.deletingLastPathComponent().appendingPathComponent(name).path ?? name
-    }
-
-    /// The commit of this program's sources, with a `+` if they were changed; nil outside of a clone.
-    private static var commit: String? {
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["git", "describe", "--always", "--dirty=+", "--abbrev=12", "--exclude=*"]
-        process.currentDirectoryURL = Bundle.main.executableURL?.deletingLastPathComponent()
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return nil }
-        let data = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { return nil }
-        return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 }

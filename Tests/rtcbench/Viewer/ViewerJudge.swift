@@ -100,7 +100,7 @@ struct ViewerJudge {
         }
 
         let time: Double
-        let frame: Int
+        let picture: Int
         /// The change that the sender's screen showed at that time.
         let tick: Int
         var now = Figures(similarity: 0, signalToNoise: 0)
@@ -116,19 +116,19 @@ struct ViewerJudge {
             let tick = viewed.tick(at: time)
             due[tick, default: []].append((comparisons.count, false))
             if let own = viewed.pictures[sample.frame].tick { due[own, default: []].append((comparisons.count, true)) }
-            comparisons.append(Comparison(time: time, frame: sample.frame, tick: tick))
+            comparisons.append(Comparison(time: time, picture: sample.picture ?? sample.frame, tick: tick))
         }
-        let files = Dictionary(report.pictures.map { ($0.frame, $0) }) { first, _ in first }
+        let files = Dictionary(report.pictures.map { ($0.picture, $0) }) { first, _ in first }
         let converter = VideoConverter()
-        var shown: (frame: Int, picture: any VideoFrameBuffer)?
+        var shown: (number: Int, picture: any VideoFrameBuffer)?
         try redraw(upTo: drawn.count - 1) { tick, canvas in
             guard let here = due[tick] else { return }
             let expected = try converter.convert(canvas.picture, to: canvas.size)
             for (index, isOwn) in here {
-                let frame = comparisons[index].frame
-                if shown?.frame != frame {
-                    guard let file = files[frame] else { throw BenchmarkFailure("frame \(frame) was not kept") }
-                    shown = (frame, try converter.convert(try file.read(in: folder), to: canvas.size))
+                let number = comparisons[index].picture
+                if shown?.number != number {
+                    guard let file = files[number] else { throw BenchmarkFailure("picture \(number) was not kept") }
+                    shown = (number, try converter.convert(try file.read(in: folder), to: canvas.size))
                 }
                 guard let picture = shown?.picture else { continue }
                 let figures = Comparison.Figures(
@@ -166,10 +166,10 @@ struct ViewerJudge {
     ) throws {
         let ofSeconds = Dictionary(grouping: comparisons) { Int($0.time) }.values
         let worst = ofSeconds.compactMap { $0.min { $0.now.similarity < $1.now.similarity } }
-        let files = Dictionary(report.pictures.map { ($0.frame, $0) }) { first, _ in first }
+        let files = Dictionary(report.pictures.map { ($0.picture, $0) }) { first, _ in first }
         try redraw(upTo: worst.map(\.tick).max() ?? 0) { tick, canvas in
             for comparison in worst where comparison.tick == tick {
-                guard let seen = try files[comparison.frame]?.read(in: self.folder) else { continue }
+                guard let seen = try files[comparison.picture]?.read(in: self.folder) else { continue }
                 let time = String(format: "%04.1f", comparison.time)
                 try writePair(seen, canvas.picture, to: "\(folder)/\(plan.fileName)-\(time)s.png")
             }

@@ -52,6 +52,8 @@ struct ViewerRecord: Codable {
         var processor = 0.0
         var serverProcessor = 0.0
         var receiverProcessor = 0.0
+        /// The sender's memory at the end, in MiB: each page counts for its share of the processes that have it (PSS).
+        var memory: Double?
         /// The time from the answer to the connection and, below, to the first frame, in milliseconds.
         var connecting: Double?
         var firstPicture: Double?
@@ -87,14 +89,14 @@ struct ViewerRecord: Codable {
     var total = Total()
 }
 
-/// The stored runs: a line of JSON each, appended at the end of the run.
-struct ViewerHistory {
+/// A file of values, a line of JSON each.
+struct JSONLines {
     let path: String
 
-    func append(_ record: ViewerRecord) throws {
+    func append(_ value: some Encodable) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let line = try encoder.encode(record) + Data("\n".utf8)
+        let line = try encoder.encode(value) + Data("\n".utf8)
         if !FileManager.default.fileExists(atPath: path) {
             guard FileManager.default.createFile(atPath: path, contents: nil) else {
                 throw BenchmarkFailure("\(path) can't be written")
@@ -105,6 +107,13 @@ struct ViewerHistory {
         try file.seekToEnd()
         try file.write(contentsOf: line)
     }
+}
+
+/// The stored runs, appended at the end of the run.
+struct ViewerHistory {
+    let path: String
+
+    func append(_ record: ViewerRecord) throws { try JSONLines(path: path).append(record) }
 
     func read() throws -> [ViewerRecord] {
         let decoder = JSONDecoder()

@@ -31,6 +31,7 @@ struct ViewerRun {
         let relay: String
         let scripts: String
         let python: String
+        let selkies: String
     }
 
     let tools: Tools
@@ -39,6 +40,8 @@ struct ViewerRun {
     let label: String
     let commit: String?
     var pictures: String?
+    /// Whether the content begins with the receiver's first picture, and not with the connection. Of pages it always does.
+    var beginsAtPicture = false
 
     /// A line of a receiver's output.
     private struct Line: Decodable {
@@ -71,31 +74,19 @@ struct ViewerRun {
     private func run(
         _ plan: ViewerCase, _ prepared: PreparedContent, _ sender: ChildProcess, _ receiver: ChildProcess, out: String
     ) async throws -> ViewerRecord {
-        let offer = try await sender.read(within: .seconds(120))
-        guard offer.hasPrefix("v=0") else { throw BenchmarkFailure("the sender made no offer") }
+        let offer = try await sender.read(lineOnly: plan.sender.hasPage, within: .seconds(120))
+        guard offer.hasPrefix(plan.sender.hasPage ? "http://" : "v=0") else {
+            throw BenchmarkFailure("the sender made no offer, and has no page")
+        }
         // Chromium's notice about its capture is on the screen.
         if plan.sender.chromiumCodec != nil { try screen.display.raise() }
         let first = try DrawnTick { try draw(prepared) }
-        // The receiver receives the sender's address only by the relay's datagrams.
-        receiver.write(
-            joined(lines(offer).filter { !$0.hasPrefix("a=candidate:") && $0 != "a=end-of-candidates" }))
-        guard let answer = try await line(receiver, within: .seconds(120)).answer else {
-            throw BenchmarkFailure("the receiver gave no answer")
-        }
-        var (description, candidate) = try firstCandidate(lines(answer))
-        let path = try ChildProcess(
-            [
-                tools.relay, "--to", "\(candidate[4]):\(candidate[5])", "--duration", "\(plan.seconds + 120)", "--seed",
-                "\(plan.seed)",
-            ] + plan.path.options, environment: ProcessInfo.processInfo.environment, log: folder.file("relay.log"),
-            processors: nil)
-        defer { path.end() }
-        let port = try await path.read(lineOnly: true, within: .seconds(10)).split(separator: " ").last
-        (candidate[4], candidate[5]) = ("127.0.0.1", port.map(String.init) ?? "")
-        description.description.insert(candidate.joined(separator: " "), at: description.place)
+        let others = try await FurtherViewers(of: plan, at: offer, tools, folder)
+        let path = plan.sender.hasPage ? nil : try await connect(plan, offer, sender, receiver)
+        defer { path?.end() }
+        if plan.sender.hasPage { receiver.write(offer) }
         let answered = MonotonicClock.now
-        sender.write(joined(description.description))
-        guard let connected = try await line(receiver, within: .seconds(60)).connected else {
+        guard let connected = try await line(receiver, within: .seconds(150)).connected else {
             throw BenchmarkFailure("there is no connection")
         }
         if plan.sender.chromiumCodec != nil {
@@ -116,8 +107,9 @@ struct ViewerRun {
             throw error
         }
         let report = try await self.report(of: receiver, out: out)
+        await others.end()
         record.origin.receiver = report.receiver
-        let from = Double(answered.nanoseconds) / 1e6
+        let from = report.openedMs ?? Double(answered.nanoseconds) / 1e6
         record.total.connecting = connected - from
         record.total.firstPicture = report.frames?.first.map { $0.time - from }
         let judge = ViewerJudge(
@@ -126,6 +118,40 @@ struct ViewerRun {
         sender.end(within: .seconds(12))
         try judge.judge(into: &record, on: screen.display)
         return record
+    }
+
+    /// Exchanges descriptions, with a relay between sender and receiver, which is returned.
+    private func connect(
+        _ plan: ViewerCase, _ offer: String, _ sender: ChildProcess, _ receiver: ChildProcess
+    ) async throws -> ChildProcess? {
+        // GStreamer's ICE does not reach the relay, which is at the loopback interface.
+        if plan.sender == .gstreamer {
+            guard plan.path.options.isEmpty else { throw BenchmarkFailure("GStreamer's path can only be clean") }
+            receiver.write(offer)
+            guard let answer = try await line(receiver, within: .seconds(120)).answer else {
+                throw BenchmarkFailure("the receiver gave no answer")
+            }
+            sender.write(answer)
+            return nil
+        }
+        // The receiver receives the sender's address only by the relay's datagrams.
+        receiver.write(
+            joined(lines(offer).filter { !$0.hasPrefix("a=candidate:") && $0 != "a=end-of-candidates" }))
+        guard let answer = try await line(receiver, within: .seconds(120)).answer else {
+            throw BenchmarkFailure("the receiver gave no answer")
+        }
+        var (description, candidate) = try firstCandidate(lines(answer))
+        let path = try ChildProcess(
+            [
+                tools.relay, "--to", "\(candidate[4]):\(candidate[5])", "--duration", "\(plan.seconds + 120)", "--seed",
+                "\(plan.seed)",
+            ] + plan.path.options, environment: ProcessInfo.processInfo.environment, log: folder.file("relay.log"),
+            processors: nil)
+        let port = try await path.read(lineOnly: true, within: .seconds(10)).split(separator: " ").last
+        (candidate[4], candidate[5]) = ("127.0.0.1", port.map(String.init) ?? "")
+        description.description.insert(candidate.joined(separator: " "), at: description.place)
+        sender.write(joined(description.description))
+        return path
     }
 
     /// Draws the initial content.
@@ -157,25 +183,32 @@ struct ViewerRun {
         let whole = (last.time - start).seconds
         record.total.serverProcessor = (last.used[1] - before[1]) / whole
         record.total.receiverProcessor = (last.used[2] - before[2]) / whole
+        // A script that only starts the sender is not part of it.
+        let own = plan.sender.isStarted ? ProgramTime.children(of: sender.pid) : [sender.pid]
+        record.total.memory = own.map(ProgramTime.memory).reduce(0, +) / 1_048_576
     }
 
     // MARK: Programs
 
-    private func senderCommand(_ plan: ViewerCase) -> [String] {
-        switch plan.sender.chromiumCodec {
-        case nil:
-            [
-                tools.executable, "send", "--no-control", "--bind", "127.0.0.1", "--source", "display", "--max-bitrate",
-                "\(plan.bitrate)", "--max-framerate", "30",
+    func senderCommand(_ plan: ViewerCase) -> [String] {
+        let limits = ["--bitrate", "\(plan.bitrate)", "--framerate", "\(plan.framerate ?? 30)"]
+        let size = ["--width", "\(screen.display.size.width)", "--height", "\(screen.display.size.height)"]
+        func script(_ name: String) -> String { "\(tools.scripts)/\(name)_sender.py" }
+        switch plan.sender {
+        case .ours, .served:
+            let command = plan.sender == .ours ? ["send"] : ["serve", "--no-qr", "--listen", "127.0.0.1:0"]
+            return [tools.executable] + command + [
+                "--no-control", "--bind", "127.0.0.1", "--source", "display", "--max-bitrate", "\(plan.bitrate)",
+                "--max-framerate", "\(plan.framerate ?? 30)",
             ] + (plan.hint == "none" ? [] : ["--hint", plan.hint])
                 + plan.oursWith.split(separator: " ").map(String.init)
-        case let codec?:
-            [
-                tools.python, "\(tools.scripts)/chromium_sender.py", "--bitrate", "\(plan.bitrate)", "--framerate",
-                "30", "--hint", plan.hint == "none" ? "" : plan.hint, "--width", "\(screen.display.size.width)",
-                "--height",
-                "\(screen.display.size.height)", "--codec", codec,
+        case .chromium, .chromiumVP9, .chromiumH264, .chromiumAV1:
+            return [tools.python, script("chromium")] + limits + size + [
+                "--hint", plan.hint == "none" ? "" : plan.hint, "--codec", plan.sender.chromiumCodec ?? "",
             ]
+        case .gstreamer: return [PeerCommands.systemPython, script("gstreamer")] + limits
+        case .x11vnc: return [tools.python, script("page"), "x11vnc"] + limits + size
+        case .selkies: return [tools.python, script("page"), "selkies", "--selkies", tools.selkies] + limits + size
         }
     }
 
@@ -185,14 +218,14 @@ struct ViewerRun {
             tools.python, "\(tools.scripts)/\(script)", "--out", out, "--duration", "\(plan.seconds + 1)", "--samples",
             "\(plan.samples)", "--width", "\(screen.display.size.width)", "--square", "\(TickCode.side)", "--squares",
             "\(TickCode.bitCount)",
-        ]
+        ] + (plan.sender.hasPage ? ["--page"] : beginsAtPicture ? ["--from-picture"] : [])
     }
 
     private func origin(_ plan: ViewerCase, receiver: String) throws -> ViewerRecord.Origin {
         ViewerRecord.Origin(
             date: ISO8601DateFormatter().string(from: Date()), label: label,
-            commit: plan.sender == .ours ? commit : nil,
-            sender: ([plan.sender.name] + senderCommand(plan).dropFirst(plan.sender == .ours ? 1 : 2)).joined(
+            commit: plan.sender.isOurs ? commit : nil,
+            sender: ([plan.sender.name] + senderCommand(plan).dropFirst(plan.sender.isOurs ? 1 : 2)).joined(
                 separator: " "),
             receiver: receiver, machine: MachineDescription())
     }

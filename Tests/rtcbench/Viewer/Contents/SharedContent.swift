@@ -10,12 +10,16 @@ enum SharedContent: String, CaseIterable, Codable, Sendable {
     case mixedExact = "mixed-exact"
     /// Like `mixed`, in letters of six by thirteen pixels.
     case mixedSmall = "mixed-small"
+    /// A document that nobody touches.
+    case rest
     /// A document, scrolled in bursts with pauses.
     case reading
     /// Like `reading`, in letters of six by thirteen pixels.
     case readingSmall = "reading-small"
     /// Typing, with lists and menus that open and close at once.
     case editor
+    /// Typing, without lists and menus.
+    case typing
     /// Slides, some of which slide in or fade.
     case slides
     /// Slides that replace each other at once.
@@ -42,8 +46,9 @@ enum SharedContent: String, CaseIterable, Codable, Sendable {
     func scene(_ stage: Stage) -> any SharedScene {
         switch self {
         case .mixed, .mixedExact, .mixedSmall: MixedScene(stage)
-        case .reading, .readingSmall: ReadingScene(stage, area: stage.area)
+        case .rest, .reading, .readingSmall: ReadingScene(stage, area: stage.area)
         case .editor: EditorScene(stage, area: stage.area, opensLists: true)
+        case .typing: EditorScene(stage, area: stage.area, opensLists: false)
         case .slides: SlidesScene(stage, hasTransitions: true)
         case .cuts: SlidesScene(stage, hasTransitions: false)
         case .browsing: BrowsingScene(stage)
@@ -65,7 +70,7 @@ enum SharedContent: String, CaseIterable, Codable, Sendable {
         case .windows: WindowsScene.pictures(stage)
         case .call: CallScene.pictures(stage)
         case .film: MovingPictures(size: stage.size, count: FilmScene.pictureCount, seed: stage.seed)
-        case .reading, .readingSmall, .editor, .redraw, .terminal: .none
+        case .rest, .reading, .readingSmall, .editor, .typing, .redraw, .terminal: .none
         }
     }
 }
@@ -92,12 +97,14 @@ struct SharedScript: TickSequence {
     private static let jitter = 0.3
 
     private var scene: any SharedScene
+    private let isStill: Bool
     private var random: SeededGenerator
     private var step = 0
     private var tick = 0
 
     init(_ content: SharedContent, stage: Stage) {
         scene = content.scene(stage)
+        isStill = content == .rest
         random = SeededGenerator(seed: stage.seed ^ 0x7368_6172)
     }
 
@@ -105,7 +112,7 @@ struct SharedScript: TickSequence {
     mutating func begin() -> [ScreenOperation] { scene.begin() + ScreenOperation.code(of: 0, after: nil) }
 
     mutating func next() -> ScreenTick? {
-        while true {
+        while !isStill {
             step += 1
             let operations = scene.step(step)
             guard !operations.isEmpty else { continue }
@@ -115,5 +122,6 @@ struct SharedScript: TickSequence {
                 time: time,
                 operations: operations + ScreenOperation.code(of: tick, after: scene.coversCode ? nil : tick - 1))
         }
+        return nil
     }
 }
