@@ -10,7 +10,7 @@ struct RTCBenchCommand: AsyncParsableCommand {
         subcommands: [
             AllocationsCommand.self, CameraCommand.self, ConnectCommand.self, EncodeCommand.self, FanoutCommand.self,
             FanoutViewersCommand.self, LatencyCommand.self, LinkCommand.self, NetworkCommand.self,
-            PacketsCommand.self, PathCommand.self, SoakCommand.self, SoakViewersCommand.self,
+            PacketsCommand.self, PathCommand.self, RivalsCommand.self, SoakCommand.self, SoakViewersCommand.self,
             ViewerCommand.self, WaylandCommand.self,
         ])
 }

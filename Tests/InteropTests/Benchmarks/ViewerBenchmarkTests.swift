@@ -17,6 +17,7 @@ extension Interop {
             struct Total: Decodable {
                 let latency: Double?
                 let firstPicture: Double?
+                let memory: Double?
                 let unreadablePictures: Int
                 let size: String
             }
@@ -69,6 +70,41 @@ extension Interop {
             let shown = try await run(["--show", history.path], in: folder)
             #expect(shown.status == 0)
             #expect(shown.standardOutput.contains("editor, 20ms-j2-1%-bursts2, 1500 kbit/s, 1024x600"))
+        }
+
+        @Test(
+            "The table of rivals has a row for each number of viewers, and for a program that is not installed",
+            isInstalled,
+            .enabled(if: Peers.has(.chromium) && Peers.canDriveBrowsers, "needs chromium, and a Python with websockets")
+        )
+        func rivalsCompared() async throws {
+            struct Row: Decodable {
+                let record: Record?
+                let obstacle: String?
+            }
+            let folder = try TemporaryFolder()
+            let rows = folder.file("rows.jsonl")
+            let outcome = try await RunningProgram(
+                try #require(Peers.rtcbench),
+                [
+                    "rivals", "--contents", "typing", "--senders", "served,selkies", "--selkies", "not-installed",
+                    "--sizes", "1024x600", "--framerates", "30", "--viewers", "1,2", "--seconds", "3", "--json",
+                    rows.path, "--executable", try #require(Peers.rtcshare).path, "--scripts", Peers.script(""),
+                    "--python", try #require(Peers.python).path,
+                ], environment: ["TMPDIR": folder.url.path], in: folder
+            ).outcome(timeout: .seconds(200))
+            #expect(outcome.status == 0, "\(outcome.standardError)")
+            let lines = try String(contentsOf: rows, encoding: .utf8).split(separator: "\n")
+            let found = try lines.map { try JSONDecoder().decode(Row.self, from: Data($0.utf8)) }
+            #expect(found.map { $0.record == nil } == [false, true, false, true], "\(outcome.standardError)")
+            for record in found.compactMap(\.record) {
+                #expect(record.seconds.allSatisfy { $0.processor > 0 })
+                #expect(try #require(record.total.firstPicture) > 0)
+                #expect(try #require(record.total.memory) > 1)
+                #expect(try #require(record.seconds.last?.ownSimilarity) > 0.8)
+            }
+            #expect(outcome.standardOutput.contains("| typing | 1024x600, 30/s | 2 | rtcshare serve |"))
+            #expect(outcome.standardOutput.contains("not installed: there is no program not-installed"))
         }
 
         @Test("A path that is none is refused", isInstalled, arguments: ["swift", "200%", "40", "bursts0"])
