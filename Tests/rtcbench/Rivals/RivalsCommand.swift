@@ -11,8 +11,8 @@ struct RivalsCommand: AsyncParsableCommand {
         discussion: """
             Measures as "rtcbench viewer" does, with the same contents of the same seed before the same Chromium: rtcshare \
             serve, x11vnc with noVNC, and Selkies by their own pages, and GStreamer and getDisplayMedia of Chromium by their \
-            offers. The figures begin with the first picture, and so does the content. The table is Markdown, and goes to \
-            standard output with the date, the machine and the versions.
+            offers. The content, and all figures, begin \(settling) seconds after the first picture. The table is Markdown, \
+            and goes to standard output with the date, the machine and the versions.
 
             CPU is of the sender with all its processes, in milliseconds a second, with every viewer. kbit/s, SSIM, latency \
             and pictures are of one viewer. SSIM is that of luma with the sender's screen at that time, and "own" that with \
@@ -60,6 +60,9 @@ struct RivalsCommand: AsyncParsableCommand {
             throw ValidationError("give at least one second, and 100 to 100000 kbit/s")
         }
     }
+
+    /// The seconds after the first picture in which a sender sharpens it, and Selkies lays out the display again.
+    private static let settling = 3
 
     /// Returns all cases in order: those of a screen follow each other, and so do those that are compared.
     private func plans() throws -> [(size: PixelSize, plan: ViewerCase)] {
@@ -115,7 +118,7 @@ struct RivalsCommand: AsyncParsableCommand {
                 run?.screen.server.end()
                 run = ViewerRun(
                     tools: programs.tools, screen: try await VirtualScreen(size: size, folder: folder), folder: folder,
-                    label: "rivals", commit: ViewerPrograms.commit, beginsAtPicture: true)
+                    label: "rivals", commit: ViewerPrograms.commit, settling: Self.settling)
                 prepared = nil
             }
             guard let run else { continue }

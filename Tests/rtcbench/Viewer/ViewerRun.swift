@@ -40,8 +40,9 @@ struct ViewerRun {
     let label: String
     let commit: String?
     var pictures: String?
-    /// Whether the content begins with the receiver's first picture, and not with the connection. Of pages it always does.
-    var beginsAtPicture = false
+    /// The seconds from the receiver's first picture to the beginning of the content, the same for each sender. Nil if the
+    /// content begins with the connection or, of a page, with the first picture.
+    var settling: Int?
 
     /// A line of a receiver's output.
     private struct Line: Decodable {
@@ -89,10 +90,12 @@ struct ViewerRun {
         guard let connected = try await line(receiver, within: .seconds(150)).connected else {
             throw BenchmarkFailure("there is no connection")
         }
-        if plan.sender.chromiumCodec != nil {
+        // Selkies lays out the display for its viewer, which can clear what was drawn.
+        if plan.sender.chromiumCodec != nil || plan.sender == .selkies {
             try screen.display.raise()
             try draw(prepared)
         }
+        try await Task.sleep(for: .seconds(settling ?? 0))
         var script = prepared.makeScript()
         _ = script.begin()
         let player = ContentPlayer(
@@ -215,10 +218,10 @@ struct ViewerRun {
     private func receiverCommand(_ plan: ViewerCase, out: String) -> [String] {
         let script = plan.receiver == .chromium ? "screen_receiver.py" : "aiortc_screen_receiver.py"
         return [
-            tools.python, "\(tools.scripts)/\(script)", "--out", out, "--duration", "\(plan.seconds + 1)", "--samples",
-            "\(plan.samples)", "--width", "\(screen.display.size.width)", "--square", "\(TickCode.side)", "--squares",
-            "\(TickCode.bitCount)",
-        ] + (plan.sender.hasPage ? ["--page"] : beginsAtPicture ? ["--from-picture"] : [])
+            tools.python, "\(tools.scripts)/\(script)", "--out", out, "--duration",
+            "\((settling ?? 0) + plan.seconds + 1)", "--samples", "\(plan.samples)", "--width",
+            "\(screen.display.size.width)", "--square", "\(TickCode.side)", "--squares", "\(TickCode.bitCount)",
+        ] + (plan.sender.hasPage ? ["--page"] : settling != nil ? ["--from-picture"] : [])
     }
 
     private func origin(_ plan: ViewerCase, receiver: String) throws -> ViewerRecord.Origin {
