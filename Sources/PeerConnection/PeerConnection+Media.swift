@@ -37,9 +37,11 @@ extension PeerConnection {
 
     /// Whether a media has its section for itself, or is the best layer of a simulcast, which is sent to peers without
     /// simulcast.
-    func isLeading(_ index: Int) -> Bool { identity.layers(ofMedia: index)[0] == index }
+    func isLeading(_ index: Int) -> Bool {
+        identity.media[index].layer == nil || identity.layers(ofMedia: index)[0] == index
+    }
 
-    /// Returns the agreement on the layer of a media; nil if it is no layer, or if the peer accepts no simulcast.
+    /// Returns the agreement on the layer of a media; nil for a single stream, or if the peer accepts no simulcast.
     func negotiatedLayer(_ index: Int, of media: NegotiatedMedia) -> NegotiatedLayer? {
         identity.media[index].layer.flatMap { id in media.layers.first { $0.id == id } }
     }

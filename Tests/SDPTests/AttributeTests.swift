@@ -75,14 +75,14 @@ struct AttributeTests {
         let media = try Self.media("a=" + line)
         #expect(throws: SDPError.self) {
             _ = try media.simulcast()
-            _ = try media.streams()
+            _ = try media.rtpStreams()
         }
     }
 
-    @Test("A stream's payload types and restrictions are read, and what is no number is no limit")
+    @Test("A stream's payload types and restrictions are read, and only numbers set limits")
     func streams() throws {
         let text = "h recv pt=96,98;max-br=500000;MAX-FPS = 12.5;max-fs=-1;max-width=inf;depend=f"
-        let stream = try #require(try Self.media("a=rid:\(text)").streams().first)
+        let stream = try #require(try Self.media("a=rid:\(text)").rtpStreams().first)
         #expect(stream.id == "h" && stream.direction == .receive && stream.payloadTypes == [96, 98])
         #expect(stream.limit("max-br") == 500_000 && stream.limit("max-fps") == 12.5)
         #expect(stream.limit("max-fs") == nil && stream.limit("max-width") == nil && stream.limit("depend") == nil)

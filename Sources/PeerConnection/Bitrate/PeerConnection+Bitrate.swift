@@ -114,9 +114,20 @@ extension PeerConnection {
         let demand = demand(ofMedia: index)
         guard demand.maximum > .zero else { return nil }
         let overhead = overhead(media: index)
+        let minimum = max(demand.minimum, min(bitrateOfNextLayer(ofMedia: index), demand.maximum))
         return BitrateAllocator.Claim(
-            minimum: overhead.wireRate(of: demand.minimum), maximum: overhead.wireRate(of: demand.maximum),
+            minimum: overhead.wireRate(of: minimum), maximum: overhead.wireRate(of: demand.maximum),
             rank: rank(ofMedia: index), mayPause: mayPause(media: index))
+    }
+
+    /// Returns the demand of the next lower layer that is sent, below which a better one is not worth its bits; zero if
+    /// there is none, or if its encoder has not told any.
+    private func bitrateOfNextLayer(ofMedia index: Int) -> DataRate {
+        guard identity.media[index].layer != nil else { return .zero }
+        for lower in identity.layers(ofMedia: index) where lower > index && outbound[lower].isActive {
+            if let demand = outbound[lower].target.demand, demand.maximum > .zero { return demand.maximum }
+        }
+        return .zero
     }
 
     private func demand(ofMedia index: Int) -> BitrateDemand {

@@ -96,7 +96,7 @@ package struct NegotiatedLayer: Hashable, Sendable {
     /// The peer's limits of its frames: `max-fs`, `max-width` and `max-height`, and `max-fps`.
     let pictures: PictureLimits
 
-    init(_ accepted: SimulcastAttribute.Stream, _ restrictions: StreamAttribute?) {
+    init(_ accepted: SimulcastAttribute.Stream, _ restrictions: RTPStreamAttribute?) {
         id = accepted.id
         isPaused = accepted.isPaused
         payloadTypes = restrictions?.payloadTypes ?? []

@@ -48,9 +48,10 @@ extension PeerConnection {
             summary.bytesSent += stream.statistics.bytesSent + stream.statistics.headerBytesSent
             summary.packetsLost += newest?.packetsLost ?? 0
             // Of layers, it is the best one that is sent.
-            let isPaused = identity.media[index].layer != nil && media.target.reported?.bitrate == .zero
-            let isLast = identity.layers(ofMedia: index).last == index
-            guard media.video != nil, summary.video == nil, !isPaused || isLast else { continue }
+            let isPaused =
+                identity.media[index].layer != nil && media.target.reported?.bitrate == .zero
+                && identity.layers(ofMedia: index).last != index
+            guard media.video != nil, summary.video == nil, !isPaused else { continue }
             summary.video = stream.statistics.video
             summary.codec = media.video?.newestEncodingName
             summary.roundTripTime = newest?.roundTripTime

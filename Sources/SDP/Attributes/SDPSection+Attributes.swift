@@ -160,8 +160,8 @@ extension MediaDescription {
     }
 
     /// Returns the values of all `a=rid` lines.
-    package func streams() throws(SDPError) -> [StreamAttribute] {
-        try all(.rid, StreamAttribute.init)
+    package func rtpStreams() throws(SDPError) -> [RTPStreamAttribute] {
+        try all(.rid, RTPStreamAttribute.init)
     }
 
     /// Returns the value of `a=simulcast`.

@@ -5,7 +5,7 @@ package enum StreamDirection: String, Hashable, Sendable {
 }
 
 /// `a=rid`: an RTP stream of a section, with its restrictions (RFC 8851 §10).
-package struct StreamAttribute: Hashable, Sendable, CustomStringConvertible {
+package struct RTPStreamAttribute: Hashable, Sendable, CustomStringConvertible {
     /// The stream's id, which is unique in its section.
     package let id: String
     package let direction: StreamDirection

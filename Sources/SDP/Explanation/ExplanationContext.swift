@@ -132,7 +132,7 @@ struct ExplanationContext {
                     : "group \(group.semantics) of sources \(group.ssrcs.map(String.init).joined(separator: ", "))"
             }
         case .rid:
-            return StreamAttribute(value).map { stream in
+            return RTPStreamAttribute(value).map { stream in
                 let rest = stream.description.split(separator: " ").dropFirst(2).joined(separator: " ")
                 return "\(stream.direction == .send ? "sends" : "receives") stream \(stream.id)"
                     + (rest.isEmpty ? "" : ", within \(rest)")

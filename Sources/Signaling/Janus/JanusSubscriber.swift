@@ -145,7 +145,7 @@ internal import RTCShareWireFormat
             logger.info("the video of section \(mid) is requested in layer \(layer)")
             var configuring = JanusRoomRequest("configure")
             configuring.streams = [JanusRoomRequest.Stream(mid: mid, substream: layer)]
-            // Another event of the room begins the choice anew.
+            // The next event of the room restarts the choice.
             if (try? await handle.ask(configuring)) == nil { layers[mid] = nil }
         }
     }

@@ -247,8 +247,7 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
         guard !sender.state.isIdle, isShowing else { return .zero }
         let rate = max(wanted.bitrate, .zero)
         let maximum = min(rate, limits(of: sender).maximumBitrate ?? rate)
-        let minimum = max(SendingLimits.leastBitrate, sender.state.layer.minimumBitrate(of: rate))
-        return BitrateDemand(minimum: min(minimum, maximum), maximum: maximum, priority: priority)
+        return BitrateDemand(minimum: min(SendingLimits.leastBitrate, maximum), maximum: maximum, priority: priority)
     }
 
     /// Whether an encoding has the best quality.

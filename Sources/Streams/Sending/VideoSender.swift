@@ -37,14 +37,11 @@ package final class VideoSender: RTPSender {
 
     /// Creates the sender of the layers of a simulcast, or of a single media.
     convenience init(connection: Connection, media: [Int], stream: VideoSendStream) {
-        let count = media.count
         let layers = media.enumerated().dropFirst().map { index, media in
-            VideoSender(
-                connection: connection, media: media, layer: SimulcastLayer(index: index, count: count), stream: stream)
+            VideoSender(connection: connection, media: media, layer: SimulcastLayer(index), stream: stream)
         }
         self.init(
-            connection: connection, media: media[0], layer: SimulcastLayer(count: count), layers: layers, stream: stream
-        )
+            connection: connection, media: media[0], layer: SimulcastLayer(), layers: layers, stream: stream)
     }
 
     private init(
@@ -102,9 +99,9 @@ package final class VideoSender: RTPSender {
         /// Whether it should not be idle.
         var maySend: Bool { isActive && agreement.media == .agreed }
         var isWithheld: Bool { phase == .withheld }
-        /// Whether nothing more can be sent now: its queue is full, or a layer of a simulcast has no bitrate. The other
-        /// senders of its encoding do not wait for it then.
-        var isQueueFull: Bool { target.map { $0.isQueueFull || layer.count > 1 && $0.bitrate == .zero } ?? false }
+        /// Whether nothing more can be sent now: its queue is full, or it has no bitrate. The other senders of its encoding
+        /// do not wait for it then.
+        var isQueueFull: Bool { target.map { $0.isQueueFull || $0.bitrate == .zero } ?? false }
         /// The bitrate of its route. Nil until it is known.
         var rate: DataRate? { target?.bitrate }
     }

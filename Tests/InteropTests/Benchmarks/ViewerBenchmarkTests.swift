@@ -104,7 +104,7 @@ extension Interop {
                 #expect(try #require(record.seconds.last?.ownSimilarity) > 0.8)
             }
             #expect(outcome.standardOutput.contains("| typing | 1024x600, 30/s | 2 | rtcshare serve |"))
-            #expect(outcome.standardOutput.contains("not installed: there is no program not-installed"))
+            #expect(outcome.standardOutput.contains("not installed: program not found: not-installed"))
         }
 
         @Test("A path that is none is refused", isInstalled, arguments: ["swift", "200%", "40", "bursts0"])

@@ -66,9 +66,9 @@ def commands(options):
 def check(options):
     for program in ("x11vnc", "websockify") if options.kind == "x11vnc" else (options.selkies,):
         if not shutil.which(program):
-            raise RuntimeError(f"there is no program {program}")
+            raise RuntimeError(f"program not found: {program}")
     if options.kind == "x11vnc" and not os.path.exists(f"{NOVNC}/vnc.html"):
-        raise RuntimeError(f"there is no noVNC in {NOVNC}")
+        raise RuntimeError(f"noVNC not found in {NOVNC}")
 
 
 def versions(options):

@@ -72,14 +72,14 @@ import Testing
         let media = try call.makeOffer().media
         #expect(media.count == 2)
         #expect(
-            try media[0].streams().map(\.id) == ["f", "h", "q"]
-                && media[0].streams().allSatisfy { $0.direction == .send })
+            try media[0].rtpStreams().map(\.id) == ["f", "h", "q"]
+                && media[0].rtpStreams().allSatisfy { $0.direction == .send })
         #expect(try media[0].simulcast()?.description == "send f;h;q")
         let ids = try media[0].extensionMaps().map(\.uri)
         #expect(ids.contains(HeaderExtensionURI.streamIdentification.rawValue))
         #expect(ids.contains(HeaderExtensionURI.repairedStreamIdentification.rawValue))
         #expect(try media[0].sources().isEmpty && media[1].sources().count == 4)
-        #expect(try media[1].simulcast() == nil && media[1].streams().isEmpty)
+        #expect(try media[1].simulcast() == nil && media[1].rtpStreams().isEmpty)
         #expect(Set(call.sender.localMedia.map(\.source)).count == 4)
     }
 
@@ -179,10 +179,8 @@ import Testing
         call.followsTargets = true
         let wanted = DataRate.kilobitsPerSecond(2500)
         for media in 0..<3 {
-            let layer = SimulcastLayer(index: media, count: 3)
-            let demand = BitrateDemand(
-                minimum: max(layer.minimumBitrate(of: wanted), .kilobitsPerSecond(30)),
-                maximum: layer.maximumBitrate(of: wanted), priority: .medium)
+            let maximum = SimulcastLayer(media).maximumBitrate(of: wanted)
+            let demand = BitrateDemand(minimum: .kilobitsPerSecond(30), maximum: maximum, priority: .medium)
             call.sender.setDemand(demand, media: media, now: call.now)
         }
         call.run(for: .seconds(20))
@@ -190,6 +188,23 @@ import Testing
         #expect(rates.map { $0 > .zero } == isSent, "\(rates)")
         let least = kilobits > 300 ? DataRate.kilobitsPerSecond(200) : .kilobitsPerSecond(100)
         #expect(rates[2] > least, "\(rates)")
+    }
+
+    @Test("A single stream to a server without simulcast follows a path that carries less than the further layers")
+    func slowSingleStream() throws {
+        let call = try Self.call(
+            seed: 914, answering: "",
+            conditions: LinkConditions(delay: .milliseconds(20), rate: .kilobitsPerSecond(300)))
+        call.followsTargets = true
+        for media in 0..<3 {
+            let maximum = SimulcastLayer(media).maximumBitrate(of: .kilobitsPerSecond(2500))
+            let demand = BitrateDemand(minimum: .kilobitsPerSecond(30), maximum: maximum, priority: .medium)
+            call.sender.setDemand(demand, media: media, now: call.now)
+        }
+        call.run(for: .seconds(20))
+        let target = call.sender.targetBitrate(media: 0)
+        let rate = try #require(target).bitrate
+        #expect(rate > .kilobitsPerSecond(100) && rate < .kilobitsPerSecond(350), "\(rate)")
     }
 
     @Test("A better layer that has been silent sends padding before the packet of a lower one")
@@ -258,7 +273,7 @@ import Testing
         call.run(for: .seconds(1))
         let offer = try call.viewer.makeOffer()
         let answer = try call.sender.answer(offer: offer, now: call.now)
-        #expect(try answer.media[0].simulcast() == nil && answer.media[0].streams().isEmpty)
+        #expect(try answer.media[0].simulcast() == nil && answer.media[0].rtpStreams().isEmpty)
         #expect(try answer.media[0].sources().first?.ssrc == call.sender.localMedia[0].source)
         #expect((0..<3).map { call.isSending($0) } == [true, false, false])
     }

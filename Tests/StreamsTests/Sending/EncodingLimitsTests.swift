@@ -61,10 +61,10 @@ import Testing
         wanted.hint = hint
         let settings = (0..<3).map { index in
             var limits = SendingLimits()
-            limits.limit(to: SimulcastLayer(index: index, count: 3), of: wanted)
+            limits.limit(to: SimulcastLayer(index), of: wanted)
             var settings = wanted
             limits.apply(to: &settings, isShared: false)
-            settings.sizeDivisor = wanted.sizeDivisor(of: SimulcastLayer(index: index, count: 3))
+            settings.sizeDivisor = wanted.sizeDivisor(of: SimulcastLayer(index))
             return settings
         }
         #expect(settings.map(\.bitrate) == [2000, 600, 200].map { .kilobitsPerSecond($0) })
@@ -82,13 +82,12 @@ import Testing
         let senders = (0..<3).map { NumberedVideoSender($0) }
         var agreement = SenderAgreement()
         agreement.media = .agreed
-        for sender in senders { group.add(sender, layer: SimulcastLayer(index: sender.id, count: 3), isActive: true) }
+        for sender in senders { group.add(sender, layer: SimulcastLayer(sender.id), isActive: true) }
         for index in order { group.negotiated(agreement, of: senders[index], now: .zero) }
         #expect(Set(senders.map { group.encoding(of: $0) }).count == 3)
         group.isShowing = true
         let demands = senders.map { group.demand(of: $0) }
         #expect(demands.map(\.maximum) == [2000, 600, 200].map { .kilobitsPerSecond($0) })
-        #expect(demands.map(\.minimum) == [600, 200, 30].map { .kilobitsPerSecond($0) })
         for (sender, rate) in zip(senders, [2000, 600, 200]) {
             group.targetChanged(BitrateTarget(bitrate: .kilobitsPerSecond(rate)), of: sender, now: .zero)
         }
@@ -110,7 +109,7 @@ import Testing
         var agreement = SenderAgreement()
         agreement.media = .agreed
         // The second layers of two servers, and a viewer whose description permits little.
-        for sender in senders.prefix(2) { group.add(sender, layer: SimulcastLayer(index: 1, count: 2), isActive: true) }
+        for sender in senders.prefix(2) { group.add(sender, layer: SimulcastLayer(1), isActive: true) }
         group.add(senders[2], isActive: true)
         for sender in senders.prefix(2) { group.negotiated(agreement, of: sender, now: .zero) }
         agreement.limits = Self.limits(kilobits: 900)

@@ -17,7 +17,7 @@ struct RivalsCommand: AsyncParsableCommand {
             CPU is of the sender with all its processes, in milliseconds a second, with every viewer. kbit/s, SSIM, latency \
             and pictures are of one viewer. SSIM is that of luma with the sender's screen at that time, and "own" that with \
             the change that the picture shows. Latency is from a change to its picture on the receiver's screen. The first \
-            picture is counted from the opening of the page, or from the answer where there is no page. Memory is that of \
+            picture is counted from the opening of the page, or from the answer for a sender without a page. Memory is that of \
             the sender's processes without what they share with others (PSS), in MiB.
 
             Further viewers receive everything and decode nothing. A sender without a page has one viewer. Each program has \

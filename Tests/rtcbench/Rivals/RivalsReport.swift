@@ -12,8 +12,9 @@ struct RivalsReport {
     var rows: [Row] = []
     private let date = Date()
     private let machine = MachineDescription()
-    /// What each sender says of itself, and why the others can't be measured here.
+    /// The version of each sender that was found.
     private var versions: [String] = []
+    /// The reasons for which the others can't be measured here.
     private(set) var obstacles: [ViewerCase.Sender: String] = [:]
     private var described: Set<ViewerCase.Sender> = []
 

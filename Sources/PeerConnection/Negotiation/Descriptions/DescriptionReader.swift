@@ -142,7 +142,7 @@ struct DescriptionReader {
         guard let sent = try? offered.simulcast()?.sent, let received = try? media.simulcast()?.received else {
             return []
         }
-        let streams = (try? media.streams()) ?? []
+        let streams = (try? media.rtpStreams()) ?? []
         return sent.compactMap(\.first).compactMap { layer in
             received.compactMap(\.first).first { $0.id == layer.id }.map { accepted in
                 NegotiatedLayer(accepted, streams.first { $0.id == layer.id && $0.direction == .receive })

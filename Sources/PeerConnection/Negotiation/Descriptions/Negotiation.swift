@@ -132,7 +132,7 @@ extension MediaDescription {
     mutating func append(_ source: OfferedSection.Source, hasRetransmission: Bool) {
         guard source.layers.isEmpty else {
             for id in source.layers {
-                append(attribute: "rid", StreamAttribute(id: id, direction: .send).description)
+                append(attribute: "rid", RTPStreamAttribute(id: id, direction: .send).description)
             }
             let layers = SimulcastAttribute(sent: source.layers.map { [SimulcastAttribute.Stream($0)] })
             return append(attribute: "simulcast", layers.description)
