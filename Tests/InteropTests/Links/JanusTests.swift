@@ -97,12 +97,14 @@ extension Interop {
             let viewing = try share.start(
                 [
                     "view", "--no-window", "--janus-publisher", "alice", "--janus-publisher", "alice#content",
-                    "--duration", "2",
+                    "--duration", "2", "--record", "seen.webm",
                 ]
                     + room)
             defer { viewing.stop() }
             let viewed = try await viewing.outcome(timeout: .seconds(60))
             #expect(viewed.status == 0, "\(viewed.standardError)")
+            let samples = try await RecordedFilm.sound("seen.webm", in: folder)
+            #expect(samples.contains { abs($0) > 0.01 }, "no audio from the room")
             #expect(viewed.standardError.contains("screen of alice, 640x480"), "\(viewed.standardError)")
             #expect(viewed.standardError.contains("camera of alice, 320x240"), "\(viewed.standardError)")
 

@@ -108,8 +108,9 @@ extension Interop.NetworkTests {
 
         @Test(
             "A browser gets through a relay with credentials of its own from a shared secret",
-            .enabled(if: Peers.has(.chromium) && Peers.canDriveBrowsers, "no chromium, or no Python to drive it"))
-        func sharedSecretOfPage() async throws {
+            .enabled(if: Peers.canDriveBrowsers, "no Python to drive browsers"),
+            arguments: [Viewer.chromium, .firefox].filter(Peers.has))
+        func sharedSecretOfPage(browser: Viewer) async throws {
             let (folder, options) = try sharedSecret()
             let network = try await TestNetwork(viewer: .udpBlocked, in: folder)
             let server = try await network.startServer(secret: "sesame")
@@ -120,7 +121,7 @@ extension Interop.NetworkTests {
                     "none",
                 ] + options, on: .sender, environment: ["DISPLAY": "", "WAYLAND_DISPLAY": ""])
             try await share.wait(for: "the link", timeout: .seconds(20)) { share.standardOutput.contains("http://") }
-            let page = try await BrowserPage(.chromium, on: network, in: folder)
+            let page = try await BrowserPage(browser, on: network, in: folder)
             try await page.go(to: Self.link)
             try await page.wait(state: "live")
             let first = try #require(Self.users(server).first)

@@ -4,6 +4,8 @@
 The screen is grabbed by FFmpeg's x11grab, as PyAV brings it. aiortc's own VP8 encoder begins at a rate of its own and
 goes no higher than a fixed one: both are set to the bitrate that is asked for. What x11grab gives is marked as key
 frames, and aiortc would encode each picture as one, at ten times the bitrate: the mark is taken off.
+
+With --pattern it sends the video and audio of whep_server.py, not a display.
 """
 
 import argparse
@@ -19,6 +21,8 @@ def options():
     parser.add_argument("--describe", action="store_true")
     parser.add_argument("--bitrate", type=int, default=2500, help="kbit/s")
     parser.add_argument("--framerate", type=int, default=30)
+    parser.add_argument("--pattern", action="store_true", help="send a test pattern and a tone, not a display")
+    parser.add_argument("--codec", default="VP8", help="VP8 or H264")
     return parser.parse_args()
 
 
@@ -52,11 +56,18 @@ async def run(chosen):
     stopped = asyncio.Event()
     loop.add_signal_handler(signal.SIGTERM, stopped.set)
     grab = {"framerate": str(chosen.framerate), "draw_mouse": "1"}
-    player = MediaPlayer(os.environ["DISPLAY"], format="x11grab", options=grab)
-    peer = aiortc.RTCPeerConnection()
-    peer.addTransceiver(Unmarked(player.video), direction="sendonly")
+    peer = aiortc.RTCPeerConnection(aiortc.RTCConfiguration(iceServers=[]))
+    if chosen.pattern:
+        import whep_server
+
+        whep_server.offer_loopback_where_nothing_else_is()
+        peer.addTransceiver(whep_server.Stripes(), direction="sendonly")
+        peer.addTransceiver(whep_server.Tone(), direction="sendonly")
+    else:
+        player = MediaPlayer(os.environ["DISPLAY"], format="x11grab", options=grab)
+        peer.addTransceiver(Unmarked(player.video), direction="sendonly")
     codecs = aiortc.RTCRtpSender.getCapabilities("video").codecs
-    peer.getTransceivers()[0].setCodecPreferences([codec for codec in codecs if codec.name in ("VP8", "rtx")])
+    peer.getTransceivers()[0].setCodecPreferences([codec for codec in codecs if codec.name in (chosen.codec, "rtx")])
     await peer.setLocalDescription(await peer.createOffer())
     sys.stdout.write(peer.localDescription.sdp)
     sys.stdout.flush()

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Sends an X11 display with Chromium's getDisplayMedia: a sender that rtcbench sets rtcshare beside. Driven as gstreamer_sender.py is.
 
+With --pattern, Chromium or Firefox sends the video and audio of its test devices, without a display.
+
 Chromium's window is on that display too, beyond its edges, and nothing of it is captured. The bar that says what is
 shared comes over the screen while the capture begins: whoever draws the screen puts what is drawn above it.
 """
@@ -14,7 +16,7 @@ import sys
 import tempfile
 import threading
 
-from browser import await_event, find_program, showing, version
+from browser import PROGRAMS, await_event, find_program, showing, version
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 START_TIMEOUT = 90  # seconds, on a busy machine
@@ -29,6 +31,13 @@ SWITCHES = [
     "--disable-background-timer-throttling",
     "--disable-renderer-backgrounding",
 ]
+# A camera and a microphone that the browser makes up, with permission to use them.
+TEST_SWITCHES = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"]
+TEST_PREFERENCES = """\
+user_pref("media.navigator.permission.disabled", true);
+user_pref("media.navigator.streams.fake", true);
+user_pref("media.peerconnection.ice.loopback", true);
+"""
 
 
 def arguments():
@@ -41,6 +50,8 @@ def arguments():
     parser.add_argument("--codec", default="VP8", help="VP8, VP9, H264 or AV1")
     parser.add_argument("--width", type=int, default=1920)
     parser.add_argument("--height", type=int, default=1080)
+    parser.add_argument("--pattern", action="store_true", help="send test devices, not a display")
+    parser.add_argument("--browser", choices=sorted(PROGRAMS), default="chromium")
     return parser.parse_args()
 
 
@@ -69,13 +80,13 @@ class Exchange:
     def post(self, path, body):
         match path:
             case "/captured":
-                print(f"Chromium captures {body.decode()}", file=sys.stderr, flush=True)
+                print(f"the browser captures {body.decode()}", file=sys.stderr, flush=True)
             case "/offer":
                 self.offer = body.decode()
                 self.offered.set()
             case "/error":
                 self.error = body.decode()
-                print(f"Chromium: {self.error}", file=sys.stderr, flush=True)
+                print(f"the browser: {self.error}", file=sys.stderr, flush=True)
                 self.offered.set()
             case _:
                 return False
@@ -88,8 +99,9 @@ def run(options):
     folder = tempfile.mkdtemp(prefix="chromium-sender-")
     try:
         with showing(
-            exchange, "chromium", find_program("chromium"), os.path.join(folder, "browser.log"), SWITCHES,
-            display=os.environ["DISPLAY"],
+            exchange, options.browser, find_program(options.browser), os.path.join(folder, "browser.log"),
+            SWITCHES + TEST_SWITCHES * options.pattern, TEST_PREFERENCES,
+            display=None if options.pattern else os.environ["DISPLAY"],
         ) as process:  # fmt: skip
             await_event(exchange.offered, process, START_TIMEOUT, "the offer")
             if exchange.error:

@@ -33,6 +33,12 @@ PAGES = {
     "/watch_sound.js": ("text/javascript", "watch_sound.js"),
     "/watch_video.js": ("text/javascript", "watch_video.js"),
 }
+# Where bare addresses are told, a relay follows the answer, which takes its time on a busy machine.
+BARE_PREFERENCES = """\
+user_pref("media.peerconnection.ice.obfuscate_host_addresses", false);
+user_pref("media.peerconnection.ice.loopback", true);
+user_pref("media.peerconnection.ice.trickle_grace_period", 60000);
+"""
 START_TIMEOUT = 90  # seconds from the start of the browser to its answer, on a busy machine
 
 PICTURE = re.compile(r"/(video-[0-9]+-)?frame-[0-9]+\.png")
@@ -98,7 +104,9 @@ def view(options, report):
     report["viewer"] = version(program) or options.browser
     exchange = Exchange(options, read_offer(options.offer), report)
     switches = ["--disable-features=WebRtcHideLocalIpsWithMdns"] if options.bare_addresses else []
-    with showing(exchange, options.browser, program, os.path.join(options.out, "browser.log"), switches) as process:
+    preferences = BARE_PREFERENCES if options.bare_addresses else ""
+    log = os.path.join(options.out, "browser.log")
+    with showing(exchange, options.browser, program, log, switches, preferences) as process:
         either = threading.Event()
 
         def first_word():

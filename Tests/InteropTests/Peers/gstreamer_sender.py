@@ -11,6 +11,8 @@ processor time and bits, and with its dropping of frames where they exceed the b
 goes to several times its bitrate where text scrolls (--dropframe-threshold 0). `use-damage` is off, as in most pipelines for screens: at
 1080p that took less processor time a frame and kept the frame rate, where damage had ximagesrc fetch one rectangle after
 the other. The colours are BT.601, as VP8 has them: left to itself, videoconvert would choose BT.709 from 720 lines on.
+
+With --pattern it sends a test pattern and a tone, not a display.
 """
 
 import argparse
@@ -57,6 +59,20 @@ def description(options):
     )
 
 
+def pattern(options):
+    encoder, payloader = {
+        "VP8": ("vp8enc deadline=1 keyframe-max-dist=2147483647", "rtpvp8pay picture-id-mode=15-bit mtu=1200"),
+        "H264": ("openh264enc gop-size=0 complexity=low", "rtph264pay aggregate-mode=zero-latency mtu=1200"),
+    }[options.codec]
+    return (
+        f"videotestsrc is-live=true pattern=ball ! video/x-raw,width=320,height=240,framerate={options.framerate}/1"
+        f" ! {encoder} ! {payloader} ! application/x-rtp,media=video,encoding-name={options.codec},payload=96"
+        " ! webrtcbin name=peer bundle-policy=max-bundle"
+        " audiotestsrc is-live=true ! audioconvert ! opusenc ! rtpopuspay"
+        " ! application/x-rtp,media=audio,encoding-name=OPUS,payload=97 ! peer."
+    )
+
+
 def promised(gst, peer, name, *arguments):
     """The reply to an action of webrtcbin, which comes on a thread of its own."""
     promise = gst.Promise.new()
@@ -71,17 +87,22 @@ def promised(gst, peer, name, *arguments):
 
 def run(options):
     gst, gst_sdp, gst_webrtc = load()
-    pipeline = gst.parse_launch(description(options))
+    pipeline = gst.parse_launch(pattern(options) if options.pattern else description(options))
     peer = pipeline.get_by_name("peer")
-    transceiver = peer.emit("get-transceiver", 0)
-    transceiver.set_property("direction", gst_webrtc.WebRTCRTPTransceiverDirection.SENDONLY)
-    transceiver.set_property("do-nack", True)
+    for index in range(2 if options.pattern else 1):
+        transceiver = peer.emit("get-transceiver", index)
+        transceiver.set_property("direction", gst_webrtc.WebRTCRTPTransceiverDirection.SENDONLY)
+        transceiver.set_property("do-nack", index == 0)
     negotiable = threading.Event()
     peer.connect("on-negotiation-needed", lambda *_: negotiable.set())
     pipeline.set_state(gst.State.PLAYING)
     try:
         if not negotiable.wait(10):
             raise RuntimeError("webrtcbin never asked to negotiate")
+        # The offer has the parameters of H.264 only once the payloader knows them.
+        deadline = time.monotonic() + 10
+        while not all(pad.get_current_caps() for pad in peer.sinkpads) and time.monotonic() < deadline:
+            time.sleep(0.01)
         # The reply owns the offer in it, and its promise the reply: both live until the offer is taken over.
         promise, reply = promised(gst, peer, "create-offer", None)
         promised(gst, peer, "set-local-description", reply.get_value("offer"))
@@ -115,6 +136,8 @@ def main():
     parser.add_argument("--bitrate", type=int, default=2500, help="kbit/s")
     parser.add_argument("--framerate", type=int, default=30)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--pattern", action="store_true", help="send a test pattern and a tone, not a display")
+    parser.add_argument("--codec", default="VP8", help="of the pattern: VP8 or H264")
     parser.add_argument("--cpu-used", type=int, default=-16)
     parser.add_argument("--static-threshold", type=int, default=100)
     parser.add_argument("--dropframe-threshold", type=int, default=30, help="per cent of the rate control's buffer")

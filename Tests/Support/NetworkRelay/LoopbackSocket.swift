@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A UDP socket on 127.0.0.1, at a port that the system chooses.
+/// A UDP socket on an address of this machine, by default 127.0.0.1, at a port that the system chooses.
 struct LoopbackSocket: ~Copyable {
     /// The address of a destination or a source.
     struct Address: Hashable, Sendable {
@@ -11,9 +11,9 @@ struct LoopbackSocket: ~Copyable {
     let descriptor: Int32
     let port: UInt16
 
-    init() throws {
+    init(on host: UInt32 = INADDR_LOOPBACK) throws {
         descriptor = Glibc.socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
-        var address = Self.systemAddress(Address(host: INADDR_LOOPBACK, port: 0))
+        var address = Self.systemAddress(Address(host: host, port: 0))
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let descriptor = descriptor
         let isBound = withUnsafeMutablePointer(to: &address) { pointer in
@@ -21,7 +21,7 @@ struct LoopbackSocket: ~Copyable {
                 bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
             }
         }
-        guard descriptor >= 0, isBound else { throw RelayFailure("no UDP socket on 127.0.0.1: error \(errno)") }
+        guard descriptor >= 0, isBound else { throw RelayFailure("no UDP socket: error \(errno)") }
         port = UInt16(bigEndian: address.sin_port)
     }
 

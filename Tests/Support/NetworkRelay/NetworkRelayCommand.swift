@@ -20,6 +20,9 @@ struct NetworkRelayCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The right end, of this machine.", valueName: "address:port"))
     var to: String
 
+    @Option(help: "The sockets' address, of this machine. Some ends send nothing to a loopback address.")
+    var address = "127.0.0.1"
+
     @Option(
         help: ArgumentHelp(
             "What passes, in kbit/s: from the first datagram, and from seconds after it on.",
@@ -44,6 +47,9 @@ struct NetworkRelayCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Lose each of so many datagrams from left to right, beside chance.", valueName: "count"))
     var lossInterval: Int?
 
+    @Option(help: ArgumentHelp("How many datagrams come before the first of these.", valueName: "count"))
+    var lossStart = 0
+
     @Flag(help: "Have a long TCP flow, which is simulated, share the way from left to right from 5 s on.")
     var tcp = false
 
@@ -66,13 +72,18 @@ struct NetworkRelayCommand: ParsableCommand {
 
     private var end: LoopbackSocket.Address? {
         let parts = to.split(separator: ":")
+        guard parts.count == 2, let host = Self.host(parts[0]) else { return nil }
+        return UInt16(parts[1]).map { LoopbackSocket.Address(host: host, port: $0) }
+    }
+
+    private static func host(_ text: some StringProtocol) -> UInt32? {
         var host = in_addr()
-        guard parts.count == 2, inet_pton(AF_INET, String(parts[0]), &host) == 1 else { return nil }
-        return UInt16(parts[1]).map { LoopbackSocket.Address(host: UInt32(bigEndian: host.s_addr), port: $0) }
+        return inet_pton(AF_INET, String(text), &host) == 1 ? UInt32(bigEndian: host.s_addr) : nil
     }
 
     func validate() throws {
         guard end != nil else { throw ValidationError("--to is an IPv4 address and a port, as in 127.0.0.1:5000") }
+        guard Self.host(address) != nil else { throw ValidationError("--address is an IPv4 address") }
         guard steps != nil else {
             throw ValidationError("--rate is kbit/s, then seconds:kbit/s for each change, as in 1000,40:2500,60:600")
         }
@@ -84,14 +95,14 @@ struct NetworkRelayCommand: ParsableCommand {
     }
 
     func run() throws {
-        guard let end, let steps else { return }
+        guard let end, let steps, let host = Self.host(address) else { return }
         let relay = try Relay(
-            to: end,
+            to: end, on: host,
             .init(
                 steps: steps, queue: .milliseconds(queue),
                 path: .init(
                     delay: .milliseconds(delay), jitter: .milliseconds(jitter), forwardLoss: loss, backwardLoss: loss,
-                    lossBurst: burst), lossInterval: lossInterval, hasDownload: tcp, seed: seed))
+                    lossBurst: burst), lossInterval: lossInterval, lossStart: lossStart, hasDownload: tcp, seed: seed))
         FileHandle.standardOutput.write(Data("left \(relay.left.port)\nright \(relay.right.port)\n".utf8))
         relay.run(for: .seconds(duration))
         FileHandle.standardOutput.write(try JSONEncoder().encode(relay.use.summary) + Data("\n".utf8))

@@ -16,6 +16,8 @@ final class Relay {
         /// The interval of forced losses: of so many datagrams from left to right, the last is lost, in addition to
         /// random losses. Nil for none.
         var lossInterval: Int?
+        /// The number of datagrams from left to right that no forced loss affects.
+        var lossStart = 0
         /// Whether a long simulated TCP flow shares the link from left to right.
         var hasDownload = false
         var seed: UInt64
@@ -47,9 +49,9 @@ final class Relay {
         var backward = (delivered: 0, lost: 0, dropped: 0)
     }
 
-    init(to rightEnd: LoopbackSocket.Address, _ conditions: Conditions) throws {
-        left = try LoopbackSocket()
-        right = try LoopbackSocket()
+    init(to rightEnd: LoopbackSocket.Address, on host: UInt32, _ conditions: Conditions) throws {
+        left = try LoopbackSocket(on: host)
+        right = try LoopbackSocket(on: host)
         self.rightEnd = rightEnd
         self.conditions = conditions
     }
@@ -122,7 +124,7 @@ final class Relay {
 
     private func isLostInTurn() -> Bool {
         taken += 1
-        return conditions.lossInterval.map { taken.isMultiple(of: $0) } ?? false
+        return taken > conditions.lossStart && conditions.lossInterval.map { taken.isMultiple(of: $0) } ?? false
     }
 
     private func give(_ delivery: Dumbbell<Packet>.Delivery) {
