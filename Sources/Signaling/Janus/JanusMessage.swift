@@ -8,10 +8,10 @@ struct JanusMessage: Decodable, Sendable {
     var plugindata: PluginData?
     var description: JanusDescription?
     /// The reason for the end of a connection.
-    var reason: String?
+    @Lenient var reason: String?
     /// The number of missed packets, of those that the client sends if `uplink` is true.
-    var lost: Int?
-    var uplink: Bool?
+    @Lenient var lost: Int?
+    @Lenient var uplink: Bool?
 
     struct Identified: Decodable, Sendable {
         let id: UInt64

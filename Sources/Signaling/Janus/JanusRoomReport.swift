@@ -1,33 +1,34 @@
-/// An event of the VideoRoom plugin, with all members that are used here.
+/// An event of the VideoRoom plugin, with all members that are used here. Those of another type than Janus', of other
+/// servers, are nil, since they must not end a session.
 struct JanusRoomReport: Decodable, Sendable {
     /// The kind: `joined`, `attached`, `updated`, `event`, `destroyed`, …
     var videoroom: String
     var errorCode: Int?
-    var error: String?
+    @Lenient var error: String?
     /// `ok` for this handle, or the id of another.
-    var leaving: JanusID?
-    var reason: String?
-    var participants: [Participant]?
+    @Lenient var leaving: JanusID?
+    @Lenient var reason: String?
+    @Lenient var participants: [Participant]?
     /// The listed rooms.
-    var list: [Room]?
+    @Lenient var list: [Room]?
     /// The streams of a subscriber.
-    var streams: [Stream]?
+    @Lenient var streams: [Stream]?
     /// The subscriber's stream whose layer has changed, and the layer, zero for the lowest.
-    var mid: String?
-    var substream: Int?
+    @Lenient var mid: String?
+    @Lenient var substream: Int?
 
     struct Participant: Decodable, Sendable {
         let id: JanusID
-        var display: String?
-        var publisher: Bool?
+        @Lenient var display: String?
+        @Lenient var publisher: Bool?
     }
 
     struct Room: Decodable, Sendable {
         let room: JanusID
         /// The maximum bitrate of a publisher in bit/s; 0 for no limit.
-        var bitrate: Int?
+        @Lenient var bitrate: Int?
         /// The names of the video codecs, with commas between them.
-        var videocodec: String?
+        @Lenient var videocodec: String?
 
         /// The names of the video codecs as descriptions have them.
         var videoCodecs: [String] {
@@ -36,10 +37,10 @@ struct JanusRoomReport: Decodable, Sendable {
     }
 
     struct Stream: Decodable, Sendable {
-        var mid: String?
+        @Lenient var mid: String?
         /// The publisher's id; nil after it has left.
         var feedID: JanusID?
-        var feedDisplay: String?
+        @Lenient var feedDisplay: String?
 
         enum CodingKeys: String, CodingKey {
             case mid
@@ -51,5 +52,20 @@ struct JanusRoomReport: Decodable, Sendable {
     enum CodingKeys: String, CodingKey {
         case videoroom, error, leaving, reason, participants, list, streams, mid, substream
         case errorCode = "error_code"
+    }
+}
+
+/// A member that is nil if it is missing or has another type.
+@propertyWrapper struct Lenient<Value: Decodable & Sendable>: Decodable, Sendable {
+    var wrappedValue: Value?
+
+    init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
+
+    init(from decoder: any Decoder) { wrappedValue = try? Value(from: decoder) }
+}
+
+extension KeyedDecodingContainer {
+    func decode<Value>(_ type: Lenient<Value>.Type, forKey key: Key) throws -> Lenient<Value> {
+        try decodeIfPresent(type, forKey: key) ?? Lenient(wrappedValue: nil)
     }
 }

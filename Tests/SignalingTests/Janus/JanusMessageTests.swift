@@ -39,6 +39,32 @@ import Testing
         #expect(slow.uplink == true && slow.lost == 12)
     }
 
+    @Test(
+        "A member of another type than Janus' is ignored, and the others are read",
+        arguments: [
+            #""mid":0,"substream":1"#, #""mid":"v","substream":"1""#, #""mid":"v","substream":1.5"#,
+            #""mid":null,"substream":99999999999999999999"#, #""streams":[5]"#, #""streams":"all""#,
+            #""streams":[{"mid":"v","feed_id":{},"feed_display":"a"}]"#,
+            #""error":{},"reason":7,"list":{},"leaving":[]"#,
+        ])
+    func oddMembers(members: String) throws {
+        let event = try message(#"{"janus":"event","plugindata":{"data":{"videoroom":"event",\#(members)}}}"#)
+        let report = try #require(event.plugindata?.data)
+        #expect(report.videoroom == "event" && (report.mid == nil || report.substream == nil))
+        #expect(report.streams == nil && report.error == nil && report.reason == nil && report.leaving == nil)
+    }
+
+    @Test("A stream with a section or a name of another type keeps its publisher")
+    func oddStreams() throws {
+        let text = """
+            {"janus":"event","plugindata":{"data":{"videoroom":"updated","streams":\
+            [{"mid":0,"feed_id":5,"feed_display":"a"},{"mid":"1","feed_id":"6","feed_display":{}},{"mindex":2}]}}}
+            """
+        let streams = try #require(try message(text).plugindata?.data.streams)
+        #expect(streams.map(\.mid) == [nil, "1", nil] && streams.map(\.feedDisplay) == ["a", nil, nil])
+        #expect(streams.map(\.feedID) == [.number(5), .name("6"), nil])
+    }
+
     @Test("A request has its fields and no others")
     func writes() throws {
         var joining = JanusRoomRequest("join")
