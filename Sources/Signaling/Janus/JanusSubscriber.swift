@@ -15,8 +15,7 @@ internal import RTCShareWireFormat
     private let handle: JanusHandle
     private let logger: Logger
     private var watching: Task<Void, Never>?
-    /// The layers of the streams with a simulcast, by their `a=mid`, with the packets that were counted before.
-    private var layers: [String: (choice: LayerChoice, counted: (received: Int, lost: Int)?)] = [:]
+    private var layers = StreamLayers()
     private var choosing: Task<Void, Never>?
 
     /// The interval at which the room's existence is polled: subscribers are not notified of its end (1.1.2), and an
@@ -74,6 +73,7 @@ internal import RTCShareWireFormat
     }
 
     private func answer(_ description: JanusDescription, of report: JanusRoomReport) async throws {
+        if let streams = report.streams { layers.update(streams) }
         let offer = try await SessionDescription.reading(
             JanusPlayer.named(description.sdp, by: report.streams ?? []).utf8)
         let answer = try await connection.answer(offer: offer)
@@ -125,7 +125,7 @@ internal import RTCShareWireFormat
 
     /// Chooses the layer of a stream from now on.
     private func chooseLayers(ofStream mid: String) {
-        if layers[mid] == nil, layers.count < PeerConnection.maximumMedia { layers[mid] = (LayerChoice(), nil) }
+        layers.begin(mid)
         guard choosing == nil else { return }
         choosing = Task { [weak self] in
             while (try? await Task.sleep(for: .seconds(1))) != nil { await self?.chooseLayers() }
@@ -135,18 +135,16 @@ internal import RTCShareWireFormat
     private func chooseLayers() async {
         let now = Duration.nanoseconds(MonotonicClock.now.nanoseconds)
         for stream in await connection.stats().inboundRTP.values {
-            guard let mid = stream.mid, let known = layers[mid] else { continue }
-            layers[mid]?.counted = (stream.packetsReceived, stream.packetsLost)
-            guard let before = known.counted,
-                let layer = layers[mid]?.choice.measured(
-                    received: stream.packetsReceived - before.received, lost: stream.packetsLost - before.lost,
-                    now: now)
+            guard let mid = stream.mid,
+                let layer = layers.measured(
+                    mid, received: stream.packetsReceived,
+                    lost: stream.packetsLost - (stream.video?.packetsRepaired ?? 0), now: now)
             else { continue }
             logger.info("the video of section \(mid) is requested in layer \(layer)")
             var configuring = JanusRoomRequest("configure")
             configuring.streams = [JanusRoomRequest.Stream(mid: mid, substream: layer)]
             // The next event of the room restarts the choice.
-            if (try? await handle.ask(configuring)) == nil { layers[mid] = nil }
+            if (try? await handle.ask(configuring)) == nil { layers.end(mid) }
         }
     }
 

@@ -1,3 +1,5 @@
+internal import RTCSharePeerConnection
+
 /// The layer of a simulcast that a viewer asks a server for, by the losses on its path.
 ///
 ///     layer 2 ──▶ layer 1 ──▶ layer 0     many packets of a second are lost
@@ -29,6 +31,8 @@ struct LayerChoice {
     private static let largestPatience = Duration.seconds(320)
 
     /// Records the packets of the last second. Returns the layer to ask for, if it changes.
+    ///
+    /// A path that carries too little loses retransmissions too, so that packets which these repaired do not count.
     mutating func measured(received: Int, lost: Int, now: Duration) -> Int? {
         if let changed, now < changed + Self.settlingTime { return nil }
         let (received, lost) = (Double(max(received, 0)), Double(max(lost, 0)))
@@ -53,5 +57,47 @@ struct LayerChoice {
     private mutating func change(to layer: Int, now: Duration) -> Int {
         (self.layer, changed, goodSince) = (layer, now, nil)
         return layer
+    }
+}
+
+/// The layers of a subscriber's streams, by their `a=mid`.
+struct StreamLayers {
+    /// A stream with a simulcast.
+    private struct Stream {
+        var choice = LayerChoice()
+        /// The packets that were counted before; nil before the first time.
+        var counted: (received: Int, lost: Int)?
+    }
+
+    private var streams: [String: Stream] = [:]
+    /// The publishers of all streams.
+    private var feeds: [String: JanusID] = [:]
+
+    /// Sets the publishers of all streams. The choice for a stream that gets another publisher restarts.
+    mutating func update(_ reported: [JanusRoomReport.Stream]) {
+        var feeds: [String: JanusID] = [:]
+        for stream in reported { if let mid = stream.mid { feeds[mid] = stream.feedID } }
+        streams = streams.filter { feeds[$0.key] == self.feeds[$0.key] }
+        self.feeds = feeds
+    }
+
+    /// Chooses the layer of a stream from now on.
+    mutating func begin(_ mid: String) {
+        if streams[mid] == nil, streams.count < PeerConnection.maximumMedia { streams[mid] = Stream() }
+    }
+
+    /// Ends the choice for a stream, until it begins again.
+    mutating func end(_ mid: String) { streams[mid] = nil }
+
+    /// Records the counts of a stream each second. Returns the layer to ask for, if it changes.
+    ///
+    /// - Parameter lost: The lost packets that were not repaired.
+    mutating func measured(_ mid: String, received: Int, lost: Int, now: Duration) -> Int? {
+        guard let before = streams[mid]?.counted else {
+            streams[mid]?.counted = (received, lost)
+            return nil
+        }
+        streams[mid]?.counted = (received, lost)
+        return streams[mid]?.choice.measured(received: received - before.received, lost: lost - before.lost, now: now)
     }
 }

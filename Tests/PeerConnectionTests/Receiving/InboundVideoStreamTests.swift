@@ -380,8 +380,29 @@ private struct Call: ~Copyable {
         #expect(receiver.pollFeedback(now: at(1000)).isEmpty)
         let statistics = receiver.statistics
         #expect(statistics.packetsRecovered == 1 && statistics.packetsLost == 1 && statistics.packetsRejected == 0)
+        #expect(statistics.packetsRepaired == 1)
         #expect(statistics.fecPacketsReceived == 1)
         #expect(statistics.fecBytesReceived == correction.count - 13)
+    }
+
+    @Test(
+        "A lost packet is repaired by its retransmission, once, and a late one was not lost", arguments: [true, false])
+    func countsRepairs(isSeparate: Bool) throws {
+        var configuration = InboundVideoStream.Configuration(source: media, formats: formats, localSource: local)
+        configuration.retransmissionSource = isSeparate ? rtx : nil
+        var receiver = InboundVideoStream(configuration: configuration)
+        var stream = VP8TestStream(seed: 1)
+        let packets = stream.frame(isKeyFrame: true, packetCount: 6, size: 1000)
+        for index in [0, 2, 4, 5] { try receiver.receive(datagram(packets[index]), now: at(0)) }
+        #expect(!receiver.pollFeedback(now: at(50)).isEmpty)
+        for number: UInt16 in [9, 10] {
+            let number = isSeparate ? SequenceNumber(number) : nil
+            try receiver.receive(datagram(packets[1], retransmissionNumber: number), now: at(80))
+        }
+        try receiver.receive(datagram(packets[3]), now: at(90))
+        let statistics = receiver.statistics
+        #expect(statistics.packetsRepaired == (isSeparate ? 1 : 0))
+        #expect(max(statistics.packetsLost, 0) - statistics.packetsRepaired == 0)
     }
 
     @Test("Bytes of payloads, headers with padding, and retransmissions are counted separately")

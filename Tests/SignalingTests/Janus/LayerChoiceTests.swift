@@ -55,4 +55,29 @@ import Testing
         #expect(choice.measured(received: 0, lost: 3, now: .seconds(1)) == nil, "too few packets")
         #expect(choice.measured(received: .max / 2, lost: 0, now: .seconds(2)) == nil && choice.layer == 2)
     }
+
+    @Test("Another publisher in a section begins with the best layer and with its own counts")
+    func otherPublisher() {
+        func streams(_ feeds: [UInt64?]) -> [JanusRoomReport.Stream] {
+            feeds.enumerated().map { index, feed in
+                JanusRoomReport.Stream(mid: "\(index)", feedID: feed.map { .number($0) }, feedDisplay: nil)
+            }
+        }
+        var layers = StreamLayers()
+        func choose(_ mid: String, _ received: Int, _ lost: Int, _ second: Int) -> Int? {
+            layers.measured(mid, received: received, lost: lost, now: .seconds(second))
+        }
+        layers.update(streams([7, 8]))
+        for mid in ["0", "1"] {
+            layers.begin(mid)
+            #expect(choose(mid, 100, 0, 0) == nil && choose(mid, 150, 50, 1) == 1)
+        }
+        // The first section's publisher leaves, another one follows, and the second one's stays.
+        layers.update(streams([nil, 8]))
+        layers.update(streams([9, 8]))
+        for mid in ["0", "1"] { layers.begin(mid) }
+        #expect(choose("0", 1000, 900, 10) == nil, "the losses of the former publisher")
+        #expect(choose("0", 1050, 950, 11) == 1 && choose("1", 200, 100, 11) == 0)
+        #expect(choose("2", 100, 0, 11) == nil && choose("2", 100, 100, 12) == nil, "no simulcast")
+    }
 }

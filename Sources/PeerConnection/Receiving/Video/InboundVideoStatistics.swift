@@ -23,6 +23,9 @@ package struct InboundVideoStatistics: Hashable, Sendable, Encodable {
     package var fecBytesReceived = 0
     /// The number of packets that forward error correction recovered. The name is not W3C's.
     package var packetsRecovered = 0
+    /// The number of lost packets that a retransmission over RTX or forward error correction replaced before they were
+    /// given up, and which `packetsLost` includes. The name is not W3C's.
+    package var packetsRepaired = 0
     /// The number of packets that arrived too late for their frame.
     package var packetsDiscarded = 0
     /// The number of duplicates, which `packetsDiscarded` does not include. The name is not W3C's.

@@ -162,7 +162,7 @@ package struct InboundVideoStream: Sendable {
                 counts.packetsRejected += 1
                 return
             }
-            recordArrival(original.sequenceNumber, now: now)
+            recordArrival(original.sequenceNumber, isRepair: true, now: now)
             let content = payload.extracting(original.payloadRange)
             if original.payloadType == configuration.forwardErrorCorrection?.red {
                 // Corrections cover the packet's first transmission, whose header is not available here.
@@ -286,7 +286,7 @@ package struct InboundVideoStream: Sendable {
             return
         }
         counts.packetsRecovered += 1
-        recordArrival(header.sequenceNumber, now: now)
+        recordArrival(header.sequenceNumber, isRepair: true, now: now)
         assemble(
             header.sequenceNumber, header: header,
             extensions: HeaderExtensions(header, in: packet, map: configuration.extensions),
@@ -335,9 +335,14 @@ package struct InboundVideoStream: Sendable {
         return true
     }
 
-    private mutating func recordArrival(_ number: SequenceNumber, now: Instant) {
+    /// Records a packet; a repair is one that the statistics count as lost.
+    private mutating func recordArrival(_ number: SequenceNumber, isRepair: Bool = false, now: Instant) {
         guard configuration.sendsNACK else { return }
-        if nack.receive(number, now: now) == .tooManyGaps { assembler.awaitKeyFrame(now: now) }
+        switch nack.receive(number, now: now) {
+        case .tooManyGaps: assembler.awaitKeyFrame(now: now)
+        case .filledGap: counts.packetsRepaired += isRepair ? 1 : 0
+        case .newest, .old: break
+        }
     }
 
     private mutating func assemble(
