@@ -106,6 +106,7 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
     mutating func setActive(_ isActive: Bool, _ sender: Sender, now: Duration) {
         guard contains(sender) else { return }
         sender.state.isActive = isActive
+        sender.state.hasFailed = false
         startOrStop(sender, now: now)
     }
 
@@ -154,15 +155,23 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
     }
 
     /// Handles the failure to create an encoder for an encoding. The senders of its quality use the first encoding, and
-    /// those of another codec than that another codec.
+    /// those of another codec than that another codec. A further layer of a simulcast pauses instead of the first
+    /// encoding, whose limits it would lower to its own, until there is another track or the sender is activated.
     mutating func didFailToBegin(_ encoding: Int, now: Duration) {
         for (variant, other) in encodings where other == encoding {
-            encodings[variant] = variant.codec == firstCodec ? 0 : nil
+            let isLayer = variant.quality > Self.limitedQualities.upperBound
+            encodings[variant] = variant.codec == firstCodec && !isLayer ? 0 : nil
             if variant.codec != firstCodec { failedCodecs.insert(variant.codec) }
         }
         for sender in senders.values {
             guard case .awaitingKeyFrame(of: encoding, let meanwhile) = sender.state.phase else { continue }
-            sender.state.codec = codec(for: sender, retrying: false)
+            let codec = codec(for: sender, retrying: false)
+            if sender.state.layer.index > 0, codec == sender.state.codec {
+                sender.state.hasFailed = true
+                startOrStop(sender, now: now)
+                continue
+            }
+            sender.state.codec = codec
             let encoding = beginEncoding(of: variant(of: sender))
             setPhase(
                 meanwhile == encoding ? .sending(encoding) : .awaitingKeyFrame(of: encoding, meanwhile: meanwhile),
@@ -180,8 +189,12 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
         endUnused()
     }
 
-    /// Allows the codecs that failed with frames of another track.
+    /// Allows the codecs and the layers that failed with frames of another track.
     mutating func trackChanged(now: Duration) {
+        for sender in senders.values where sender.state.hasFailed {
+            sender.state.hasFailed = false
+            startOrStop(sender, now: now)
+        }
         guard !failedCodecs.isEmpty else { return }
         failedCodecs = []
         for sender in senders.values { chooseCodec(for: sender, now: now) }

@@ -110,8 +110,7 @@ package actor VideoSendStream {
         case .failed(let error): pendingEvents.append(.failed(error))
         case .unusable: change { $0.didFail(encoding, now: Self.now) }
         case .drifted:
-            // Without viewers, the encoders may only have a recorder.
-            (group.senders.values.first?.connection.logger ?? logger).warning(
+            connectionLogger.warning(
                 "after a partial update, viewers had another frame than the encoder: a key frame follows"
             )
         // The sources of the other encoders end too.
@@ -120,6 +119,9 @@ package actor VideoSendStream {
             pendingEvents.append(.ended(shown, error))
         }
     }
+
+    /// The logger of a viewer, or of the stream: without viewers, the encoders may only have a recorder.
+    private var connectionLogger: Logger { group.senders.values.first?.connection.logger ?? logger }
 
     /// Runs `body` on the home event loop, after everything that this thread posted before.
     private nonisolated func post(_ body: @escaping @Sendable (isolated VideoSendStream) -> Void) {
@@ -368,7 +370,9 @@ package actor VideoSendStream {
                     encodings[index] = encoding
                     if shown != nil { show(by: encoding.encoder, index) }
                 } catch {
+                    connectionLogger.warning("an encoder could not be started: \(error)")
                     group.didFailToBegin(index, now: Self.now)
+                    updateDemand()
                 }
             case .end(let index): encodings.removeValue(forKey: index)?.encoder.end()
             case .makeKeyFrame(let index, let time): encodings[index]?.encoder.requestKeyFrame(notBefore: time)
@@ -414,7 +418,9 @@ package actor VideoSendStream {
     package func statistics(of connection: Connection) -> [EncodingStatistics] {
         guard let leading = group.senders[VideoSender.ID(connection: ObjectIdentifier(connection))] else { return [] }
         return ([leading] + leading.layers).compactMap { sender in
-            encodings[group.encoding(of: sender)].map { EncodingStatistics(media: sender.media, $0.encoder) }
+            // A further layer that is not sent has no encoding.
+            guard sender.layer.index == 0 || !sender.state.isIdle else { return nil }
+            return encodings[group.encoding(of: sender)].map { EncodingStatistics(media: sender.media, $0.encoder) }
         }
     }
 

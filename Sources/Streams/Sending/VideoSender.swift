@@ -79,6 +79,8 @@ package final class VideoSender: RTPSender {
     struct State {
         /// Whether it is active in the room (W3C `RTCRtpEncodingParameters.active`).
         var isActive = true
+        /// Whether it is paused since no encoder could be made for its layer.
+        var hasFailed = false
         /// Its place among the layers of a simulcast, which determines its limits.
         var layer = SimulcastLayer()
         /// The agreement of the descriptions.
@@ -97,7 +99,7 @@ package final class VideoSender: RTPSender {
         /// Whether nothing is sent, and nothing will be sent with the next key frame or later.
         var isIdle: Bool { phase == .idle }
         /// Whether it should not be idle.
-        var maySend: Bool { isActive && agreement.media == .agreed }
+        var maySend: Bool { isActive && !hasFailed && agreement.media == .agreed }
         var isWithheld: Bool { phase == .withheld }
         /// Whether nothing more can be sent now: its queue is full, or it has no bitrate. The other senders of its encoding
         /// do not wait for it then.

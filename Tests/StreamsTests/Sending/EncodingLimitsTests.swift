@@ -102,6 +102,37 @@ import Testing
         #expect(Array(rates()[1...]) == [600, 200].map { .kilobitsPerSecond($0) })
     }
 
+    @Test("A layer without an encoder pauses until there is another track, and leaves the best encoding as it is")
+    func layerWithoutEncoder() {
+        var group = EncodingGroup<NumberedVideoSender>(wanted: Self.wanted)
+        let senders = (0..<3).map { NumberedVideoSender($0) }
+        var agreement = SenderAgreement()
+        agreement.media = .agreed
+        for sender in senders {
+            group.add(sender, layer: SimulcastLayer(sender.id), isActive: true)
+            group.negotiated(agreement, of: sender, now: .zero)
+        }
+        group.isShowing = true
+        func begun() -> [Int] {
+            var begun: [Int] = []
+            while let action = group.takeAction() {
+                if case .begin(let encoding, _) = action { begun.append(encoding) }
+            }
+            return begun
+        }
+        let failing = group.encoding(of: senders[1])
+        #expect(begun().contains(failing) && failing > 0)
+        group.didFailToBegin(failing, now: .zero)
+        #expect(senders[1].state.isIdle && group.demand(of: senders[1]) == .zero)
+        #expect(group.numbers(of: 0, isKeyFrame: true) == [0])
+        #expect(group.settings(of: 0, now: .zero).framesPerSecond == 30)
+        // Another description changes nothing.
+        group.negotiated(agreement, of: senders[1], now: .seconds(1))
+        #expect(begun().isEmpty && senders[1].state.isIdle && !senders[2].state.isIdle)
+        group.trackChanged(now: .seconds(2))
+        #expect(begun() == [group.encoding(of: senders[1])] && group.demand(of: senders[1]).maximum > .zero)
+    }
+
     @Test("A direct viewer with limits, and a layer of another server, do not share what a layer loses")
     func layersBesideOthers() {
         var group = EncodingGroup<NumberedVideoSender>(wanted: Self.wanted)
