@@ -151,6 +151,9 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
         return slots[index].record?.number == number ? slots[index].packet : nil
     }
 
+    /// The packet with the newest sequence number.
+    public var newestPacket: Packet? { newest.flatMap { packet($0) } }
+
     /// Records that a packet from a lookup was sent, or will not be.
     public mutating func didRetransmit(_ number: SequenceNumber, now: Instant) {
         let index = index(of: number)

@@ -6,7 +6,7 @@ extension VideoRTPStream {
     /// The number of padding bytes in a packet, of at most 255 (RFC 3550 §5.1). Fewer are not worth their headers, and
     /// receivers that read an original sequence number from every packet of RTX need two: Janus before 1.4.1 writes
     /// outside of the packet if there is only one byte.
-    private static var paddingRange: ClosedRange<Int> { 32...255 }
+    static var paddingRange: ClosedRange<Int> { 32...255 }
     /// The maximum ratio of a packet's size to the required padding, if the packet is retransmitted as padding.
     private static var largestExcess: Int { 3 }
 
@@ -27,7 +27,7 @@ extension VideoRTPStream {
         if let (number, packet) = history.nextForPadding(now: now),
             stream.parameters.retransmission(of: packet.frame) != nil
         {
-            let size = packet.frame.payloadByteCount(at: packet.fragment)
+            let size = packet.payloadByteCount
             if size > 0, size / Self.largestExcess <= wanted {
                 try writeRetransmission(
                     of: packet, sequenceNumber: number, to: &writer,
@@ -62,19 +62,14 @@ extension VideoRTPStream {
             priority: .video, now: now)
     }
 
-    /// Writes a packet of padding with the next sequence number of the source.
+    /// Writes a packet of padding with the next sequence number of the source. The history contains it: a receiver that
+    /// lacks it requests it, and a viewer of frames without numbers waits for it, since it could be part of a frame.
     mutating func writeKeepalive(
         to writer: inout ByteWriter, transportSequenceNumber: inout TransportSequenceNumber, now: Instant
     ) throws(EndOfBytes) {
-        guard let newestPayloadType, let newestTimestamp else { return }
-        let start = writer.offset
-        var header = OutgoingRTPHeader(
-            marker: false, payloadType: newestPayloadType, sequenceNumber: stream.sequenceNumber,
-            timestamp: newestTimestamp, source: stream.source,
-            extensions: stream.stampedExtensions(&transportSequenceNumber, now: now))
-        header.hasPadding = true
-        try header.write(to: &writer, map: stream.parameters.extensions)
-        try writer.writePadding(Self.paddingRange.lowerBound)
-        stream.advance(payload: 0, header: writer.offset - start)
+        guard let frame = history.newestPacket?.frame else { return }
+        try writeMedia(
+            frame, fragment: frame.fragmentCount, to: &writer, transportSequenceNumber: &transportSequenceNumber,
+            now: now)
     }
 }

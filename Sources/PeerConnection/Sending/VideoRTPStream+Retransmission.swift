@@ -32,7 +32,7 @@ extension VideoRTPStream {
         queuedRetransmissions += 1
         pacer.enqueue(
             .retransmission(media: UInt32(media), number, isRepetition: isRepetition),
-            size: packet.frame.payloadByteCount(at: packet.fragment) + RTPHeader.fixedByteCount,
+            size: packet.payloadByteCount + RTPHeader.fixedByteCount,
             priority: .retransmission, now: now)
     }
 
@@ -81,7 +81,7 @@ extension VideoRTPStream {
         } else if let payloadType = stream.parameters.format(of: packet.frame)?.payloadType {
             try write(packet, packet.extensions, payloadType: payloadType, sequenceNumber: number, to: &writer)
         }
-        let payload = packet.frame.payloadByteCount(at: packet.fragment)
+        let payload = packet.payloadByteCount
         stream.statistics.countRetransmission(
             payload: payload, header: writer.offset - start - payload,
             hasOwnSource: retransmission != nil)
@@ -100,14 +100,15 @@ extension VideoRTPStream {
         extensions.playoutDelay = first.playoutDelay
         extensions.dependencyDescriptor = packet.dependencyDescriptor
         extensions.identifyRetransmission(of: stream.parameters)
-        let header = OutgoingRTPHeader(
+        var header = OutgoingRTPHeader(
             marker: packet.frame.isLastFragment(packet.fragment), payloadType: retransmission.payloadType,
             sequenceNumber: retransmissionSequenceNumber,
             timestamp: packet.frame.timestamp(offset: stream.timestampOffset),
             source: retransmission.source, extensions: extensions)
+        header.hasPadding = packet.isPadding
         try header.write(to: &writer, map: stream.parameters.extensions)
         try RetransmissionPayload.writePrefix(number, to: &writer)
-        try packet.frame.writePayload(at: packet.fragment, number: packet.number, to: &writer)
+        try packet.writePayload(to: &writer)
         retransmissionSequenceNumber = retransmissionSequenceNumber.next
     }
 }

@@ -49,10 +49,20 @@ struct VideoRTPStream {
         }
 
         var fragment: Int { Int(fragmentIndex) }
+        /// Whether the packet has only padding: the fragment after the frame's last.
+        var isPadding: Bool { fragment >= frame.fragmentCount }
+        /// The number of bytes of its payload, without padding.
+        var payloadByteCount: Int { isPadding ? 0 : frame.payloadByteCount(at: fragment) }
+
+        /// Writes its payload, or its padding.
+        func writePayload(to writer: inout ByteWriter) throws(EndOfBytes) {
+            guard !isPadding else { return try writer.writePadding(VideoRTPStream.paddingRange.lowerBound) }
+            try frame.writePayload(at: fragment, number: number, to: &writer)
+        }
 
         /// The dependency descriptor, which follows from the frame and its number.
         var dependencyDescriptor: DependencyDescriptor? {
-            frame.dependencyDescriptor(at: fragment, number: number)
+            isPadding ? nil : frame.dependencyDescriptor(at: fragment, number: number)
         }
 
         /// The extensions of the first transmission, without the dependency descriptor. Without RTX a retransmission has
@@ -179,8 +189,8 @@ struct VideoRTPStream {
         history.allow(capacity: RetransmissionHistory<SentPacket>.capacity(for: maximumBitrate))
     }
 
-    /// Writes a packet of a frame. `group` is the group of its corrections. Returns false if the peer does not accept
-    /// the codec any more.
+    /// Writes a packet of a frame, or of padding after it, if `fragment` is the number of its fragments. `group` is the
+    /// group of its corrections. Returns false if the peer does not accept the codec any more.
     @discardableResult
     mutating func writeMedia(
         _ frame: PacketizedFrame, fragment: Int, group: CorrectionGroup = .none, to writer: inout ByteWriter,
@@ -214,7 +224,7 @@ struct VideoRTPStream {
             try write(
                 packet, extensions, payloadType: payloadType, sequenceNumber: stream.sequenceNumber, to: &writer)
         }
-        let payloadByteCount = frame.payloadByteCount(at: fragment)
+        let payloadByteCount = packet.payloadByteCount
         newestTimestamp = frame.timestamp(offset: stream.timestampOffset)
         newestPayloadType = payloadType
         newestSend = now
@@ -236,7 +246,7 @@ struct VideoRTPStream {
     ) throws(EndOfBytes) {
         try header(of: packet, extensions, payloadType: payloadType, sequenceNumber: sequenceNumber)
             .write(to: &writer, map: stream.parameters.extensions)
-        try packet.frame.writePayload(at: packet.fragment, number: packet.number, to: &writer)
+        try packet.writePayload(to: &writer)
     }
 
     private func header(
@@ -244,10 +254,12 @@ struct VideoRTPStream {
     ) -> OutgoingRTPHeader {
         var extensions = extensions
         extensions.dependencyDescriptor = packet.dependencyDescriptor
-        return OutgoingRTPHeader(
+        var header = OutgoingRTPHeader(
             marker: packet.frame.isLastFragment(packet.fragment), payloadType: payloadType,
             sequenceNumber: sequenceNumber, timestamp: packet.frame.timestamp(offset: stream.timestampOffset),
             source: stream.source, extensions: extensions)
+        header.hasPadding = packet.isPadding
+        return header
     }
 
     /// Writes the first transmission of a packet in RED, which libwebrtc's receiver requires for correction, and adds

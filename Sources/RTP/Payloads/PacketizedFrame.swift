@@ -71,7 +71,7 @@ package final class PacketizedFrame: Sendable {
     }
 
     /// Whether a payload is the frame's last. Its packet has the marker bit.
-    package func isLastFragment(_ index: Int) -> Bool { index >= fragmentCount - 1 }
+    package func isLastFragment(_ index: Int) -> Bool { index == fragmentCount - 1 }
 
     /// Writes a payload: its prefix and its piece of the frame. A peer can know the frame under another number than its
     /// stream.

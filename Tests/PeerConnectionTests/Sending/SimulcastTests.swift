@@ -230,6 +230,49 @@ import Testing
         #expect(sent.value.filter(\.isPadding).map(\.source) == [sources[1]])
     }
 
+    @Test(
+        "The padding of a silent layer is sent again on request, over RTX with its number, or else the same bytes",
+        arguments: [true, false])
+    func lostKeepalive(hasRTX: Bool) throws {
+        let repaired = "a=extmap:10 \(HeaderExtensionURI.repairedStreamIdentification.rawValue)\r\n"
+        let lines = Self.lines("f;h;q").replacing(repaired, with: hasRTX ? repaired : "")
+        let call = try Self.call(seed: 915, answering: lines)
+        call.run(for: .seconds(2))
+        call.run(for: .seconds(1), sendsFrames: false)
+        let keys = try #require(call.viewerKeys)
+        let receiver = try SRTPReceiver(profile: keys.profile, masterKey: keys.remote)
+        let media = call.sender.localMedia[0]
+        let sent = Box<[(protected: [UInt8], bytes: [UInt8], header: RTPHeader)]>([])
+        let repeated = Box<[[UInt8]]>([])
+        call.tap = { datagram, end in
+            var bytes = datagram.bytes
+            guard end == .left, DatagramKind(bytes.span.bytes) == .rtp else { return }
+            // SRTP accepts each number once.
+            if sent.value.contains(where: { $0.protected == bytes }) { return repeated.value.append(bytes) }
+            guard (try? receiver.unprotectRTP(&bytes)) != nil, let header = try? RTPHeader(parsing: bytes.span.bytes)
+            else { return }
+            sent.value.append((datagram.bytes, bytes, header))
+        }
+        call.sendFrame(media: 2)
+        call.run(for: .milliseconds(100), sendsFrames: false)
+        let first = try #require(sent.value.first { $0.header.source.rawValue == media.source })
+        let lost = first.header.sequenceNumber
+        #expect(first.header.payloadRange.isEmpty && first.header.paddingByteCount == 32 && !first.header.marker)
+        let nack = RTCPPacket.genericNACK(
+            GenericNACK(sender: SynchronizationSource(7), media: SynchronizationSource(media.source), lost: [lost]))
+        let now = call.now
+        call.sender.receiveControl(nack.bytes.span.bytes, now: now)
+        call.run(for: .milliseconds(100), sendsFrames: false)
+        guard hasRTX else { return #expect(repeated.value == [first.protected]) }
+        let repairs = sent.value.filter { packet in
+            let payload = packet.header.payload(of: packet.bytes.span.bytes)
+            return packet.header.source.rawValue == media.retransmissionSource
+                && payload.byteCount == RetransmissionPayload.prefixByteCount
+                && (try? RetransmissionPayload.originalSequenceNumber(of: payload)) == lost
+        }
+        #expect(repairs.count == 1 && repairs.allSatisfy { $0.header.paddingByteCount == 32 })
+    }
+
     @Test("Later descriptions keep the layers, and can resume a paused one")
     func renegotiation() throws {
         let call = try Self.call(seed: 908, answering: Self.lines("f;~h;q"))
