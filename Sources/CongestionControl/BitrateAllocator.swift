@@ -4,7 +4,8 @@ package import RTCShareWireFormat
 ///
 /// Each media first gets its minimum, in order of rank. Then the media of the highest rank share the rest equally, up
 /// to their maximum, and the remainder goes to the next rank. If the minima do not fit, media with ``Claim/mayPause``
-/// are paused, from the lowest rank. A paused media resumes only if there is room for its minimum and ``resumeMargin``,
+/// are paused, from the lowest rank. A better layer of a simulcast gets its minimum only if the lower ones have all that
+/// they can use. A paused media resumes only if there is room for its minimum and ``resumeMargin``,
 /// so that a fluctuating estimate does not pause and resume it repeatedly.
 ///
 /// Apart from pauses, a small change of the total never causes a large change of one media's rate.
@@ -19,13 +20,17 @@ package struct BitrateAllocator: Sendable {
         package var rank: Int
         /// Whether the media can be paused if the minima do not fit.
         package var mayPause: Bool
+        /// A number that the layers of a simulcast have in common, whose lower layers have higher ranks; nil for a single
+        /// stream.
+        package var simulcast: Int?
 
         /// Creates a claim between two rates. A maximum below the minimum counts as the minimum.
-        package init(minimum: DataRate, maximum: DataRate, rank: Int, mayPause: Bool = false) {
+        package init(minimum: DataRate, maximum: DataRate, rank: Int, mayPause: Bool = false, simulcast: Int? = nil) {
             self.minimum = max(.zero, minimum)
             self.maximum = max(self.minimum, maximum)
             self.rank = rank
             self.mayPause = mayPause
+            self.simulcast = simulcast
         }
     }
 
@@ -55,13 +60,20 @@ package struct BitrateAllocator: Sendable {
         var left = total
         for index in order {
             guard let claim = claims[index] else { continue }
-            if claim.mayPause, left < needed(by: claim, at: index) {
+            var (rest, raised) = (left, rates)
+            for case (let other, let lower?) in claims.enumerated()
+            where lower.simulcast != nil && lower.simulcast == claim.simulcast && rates[other] > .zero {
+                raised[other] = lower.maximum
+                rest = rest - (lower.maximum - rates[other])
+            }
+            if claim.mayPause, rest < needed(by: claim, at: index) {
                 paused.insert(index)
                 continue
             }
             paused.remove(index)
+            rates = raised
             rates[index] = claim.minimum
-            left = left - claim.minimum
+            left = rest - claim.minimum
         }
         var rest = order[...].filter { !paused.contains($0) }
         while let rank = rest.first.flatMap({ claims[$0]?.rank }) {

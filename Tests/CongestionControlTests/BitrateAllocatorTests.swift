@@ -5,9 +5,12 @@ import Testing
 
 private func kilobits(_ rates: [DataRate]) -> [Int64] { rates.map { $0.bitsPerSecond / 1000 } }
 
-private func claim(_ least: Int, _ most: Int, rank: Int, mayPause: Bool = false) -> BitrateAllocator.Claim {
+private func claim(
+    _ least: Int, _ most: Int, rank: Int, mayPause: Bool = false, simulcast: Int? = nil
+) -> BitrateAllocator.Claim {
     BitrateAllocator.Claim(
-        minimum: .kilobitsPerSecond(least), maximum: .kilobitsPerSecond(most), rank: rank, mayPause: mayPause)
+        minimum: .kilobitsPerSecond(least), maximum: .kilobitsPerSecond(most), rank: rank, mayPause: mayPause,
+        simulcast: simulcast)
 }
 
 @Suite struct BitrateAllocatorTests {
@@ -43,6 +46,35 @@ private func claim(_ least: Int, _ most: Int, rank: Int, mayPause: Bool = false)
             camera.append(kilobits(allocator.allocate(.kilobitsPerSecond(total), among: claims))[2])
         }
         #expect(camera == [30, 0, 0, 0, 0, 30, 30, 0])
+    }
+
+    /// Three layers of a simulcast, the best first, and a camera.
+    private static let layers: [BitrateAllocator.Claim?] = [
+        claim(700, 2500, rank: 16, mayPause: true, simulcast: 0),
+        claim(250, 700, rank: 17, mayPause: true, simulcast: 0),
+        claim(30, 250, rank: 18, simulcast: 0), claim(30, 500, rank: 1, mayPause: true),
+    ]
+
+    @Test(
+        "A better layer gets its minimum where the lower ones have all that they can use, and a camera after all",
+        arguments: [
+            (20, [0, 0, 30, 0]), (280, [0, 0, 250, 30]), (499, [0, 0, 250, 249]), (500, [0, 250, 250, 0]),
+            (949, [0, 669, 250, 30]), (1649, [0, 700, 250, 500]), (1650, [700, 700, 250, 0]),
+            (1700, [720, 700, 250, 30]), (5000, [2500, 700, 250, 500]),
+        ])
+    func lowerLayersFirst(total: Int, expected: [Int64]) {
+        var allocator = BitrateAllocator()
+        #expect(kilobits(allocator.allocate(.kilobitsPerSecond(total), among: Self.layers)) == expected)
+    }
+
+    @Test("A paused layer resumes with its minimum and a margin beside the lower one")
+    func layersResumeSteadily() {
+        var allocator = BitrateAllocator()
+        let rates = [480, 500, 520, 524, 525, 501, 500, 499, 520].map { total in
+            kilobits(allocator.allocate(.kilobitsPerSecond(total), among: Self.layers))
+        }
+        #expect(rates.map { $0[1] } == [0, 0, 0, 0, 275, 251, 250, 0, 0])
+        #expect(rates.allSatisfy { $0[2] == 250 })
     }
 
     @Test("The allocated sum never exceeds the total apart from minima, and leaves no usable bitrate")

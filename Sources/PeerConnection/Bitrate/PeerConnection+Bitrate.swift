@@ -117,7 +117,8 @@ extension PeerConnection {
         let minimum = max(demand.minimum, min(bitrateOfNextLayer(ofMedia: index), demand.maximum))
         return BitrateAllocator.Claim(
             minimum: overhead.wireRate(of: minimum), maximum: overhead.wireRate(of: demand.maximum),
-            rank: rank(ofMedia: index), mayPause: mayPause(media: index))
+            rank: rank(ofMedia: index), mayPause: mayPause(media: index),
+            simulcast: identity.media[index].layer == nil ? nil : identity.layers(ofMedia: index)[0])
     }
 
     /// Returns the demand of the next lower layer that is sent, below which a better one is not worth its bits; zero if
@@ -132,11 +133,13 @@ extension PeerConnection {
 
     private func demand(ofMedia index: Int) -> BitrateDemand {
         let kind = identity.media[index].kind
+        let layer = SimulcastLayer(index - identity.layers(ofMedia: index)[0])
         var demand =
             outbound[index].target.demand
             ?? (kind.isVideo
                 ? BitrateDemand(
-                    minimum: .kilobitsPerSecond(30), maximum: configuration.maximumBitrate,
+                    minimum: .kilobitsPerSecond(30),
+                    maximum: layer.maximumBitrate(of: configuration.maximumBitrate),
                     priority: kind.isContent ? .medium : .low)
                 : BitrateDemand(
                     minimum: .kilobitsPerSecond(kind.isContent ? 24 : 12),
