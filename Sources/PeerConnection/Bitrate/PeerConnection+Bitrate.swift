@@ -114,21 +114,20 @@ extension PeerConnection {
         let demand = demand(ofMedia: index)
         guard demand.maximum > .zero else { return nil }
         let overhead = overhead(media: index)
-        let minimum = max(demand.minimum, min(bitrateOfNextLayer(ofMedia: index), demand.maximum))
+        // Below the next lower layer's bitrate, a better one is not worth its bits.
+        let minimum = max(demand.minimum, min(lowerDemands(ofMedia: index).first ?? .zero, demand.maximum))
         return BitrateAllocator.Claim(
             minimum: overhead.wireRate(of: minimum), maximum: overhead.wireRate(of: demand.maximum),
             rank: rank(ofMedia: index), mayPause: mayPause(media: index),
             simulcast: identity.media[index].layer == nil ? nil : identity.layers(ofMedia: index)[0])
     }
 
-    /// Returns the demand of the next lower layer that is sent, below which a better one is not worth its bits; zero if
-    /// there is none, or if its encoder has not told any.
-    private func bitrateOfNextLayer(ofMedia index: Int) -> DataRate {
-        guard identity.media[index].layer != nil else { return .zero }
-        for lower in identity.layers(ofMedia: index) where lower > index && outbound[lower].isActive {
-            if let demand = outbound[lower].target.demand, demand.maximum > .zero { return demand.maximum }
-        }
-        return .zero
+    /// Returns the demands of the lower layers that are sent and whose encoders have told any, the next one first.
+    private func lowerDemands(ofMedia index: Int) -> [DataRate] {
+        guard identity.media[index].layer != nil else { return [] }
+        return identity.layers(ofMedia: index)
+            .filter { $0 > index && outbound[$0].isActive && outbound[$0].target.demand != nil }
+            .map { demand(ofMedia: $0).maximum }.filter { $0 > .zero }
     }
 
     private func demand(ofMedia index: Int) -> BitrateDemand {
@@ -145,6 +144,13 @@ extension PeerConnection {
                     minimum: .kilobitsPerSecond(kind.isContent ? 24 : 12),
                     maximum: .kilobitsPerSecond(kind.isContent ? 128 : 40), priority: kind.isContent ? .medium : .low))
         if let limit = mediaLimits(media: index).maximumBitrate { demand.maximum = min(demand.maximum, limit) }
+        let lower = lowerDemands(ofMedia: index)
+        if let next = lower.first, let limit = negotiatedMedia(index)?.maximumRate {
+            // The `b=` line of a section limits all its layers together, the lower ones last.
+            let rest = DataRate.bitsPerSecond(limit.bitsPerSecond - lower.reduce(.zero, +).bitsPerSecond)
+            if rest < min(next, demand.maximum) { return .zero }
+            demand.maximum = min(demand.maximum, rest)
+        }
         demand.minimum = min(demand.minimum, demand.maximum)
         return demand
     }

@@ -180,12 +180,7 @@ import Testing
             seed: 906, answering: Self.lines("f;h;q"),
             conditions: LinkConditions(delay: .milliseconds(20), rate: .kilobitsPerSecond(kilobits)))
         call.followsTargets = true
-        let wanted = DataRate.kilobitsPerSecond(2500)
-        for media in 0..<3 {
-            let maximum = SimulcastLayer(media).maximumBitrate(of: wanted)
-            let demand = BitrateDemand(minimum: .kilobitsPerSecond(30), maximum: maximum, priority: .medium)
-            call.sender.setDemand(demand, media: media, now: call.now)
-        }
+        Self.setDemands(of: call)
         call.run(for: .seconds(20))
         let rates = (0..<3).map { call.sender.targetBitrate(media: $0)?.bitrate ?? .zero }
         #expect(rates.map { $0 > .zero } == isSent, "\(rates)")
@@ -194,17 +189,41 @@ import Testing
         #expect(rates[2] > least, "\(rates)")
     }
 
+    /// Sets the demands of the layers of an encoding.
+    private static func setDemands(of call: SimulatedCall) {
+        for media in 0..<3 {
+            let maximum = SimulcastLayer(media).maximumBitrate(of: .kilobitsPerSecond(2500))
+            let demand = BitrateDemand(minimum: .kilobitsPerSecond(30), maximum: maximum, priority: .medium)
+            call.sender.setDemand(demand, media: media, now: call.now)
+        }
+    }
+
+    @Test(
+        "The bandwidth of a section is that of its layers together, of which the lower ones use it first",
+        arguments: [
+            (200, [0, 0, 200]), (450, [0, 0, 250]), (600, [0, 350, 250]), (1600, [0, 700, 250]),
+            (2000, [1050, 700, 250]), (9000, [2500, 700, 250]),
+        ])
+    func bandwidth(kilobits: Int, expected: [Int64]) throws {
+        let call = try Self.call(
+            seed: 916, answering: "b=TIAS:\(kilobits)000\r\n" + Self.lines("f;h;q"),
+            conditions: LinkConditions(delay: .milliseconds(20), rate: .kilobitsPerSecond(20_000)))
+        call.followsTargets = true
+        Self.setDemands(of: call)
+        call.run(for: .seconds(20))
+        let rates = (0..<3).map { call.sender.targetBitrate(media: $0)?.bitrate ?? .zero }
+        for (rate, kilobits) in zip(rates, expected) {
+            #expect(abs(rate.bitsPerSecond - kilobits * 1000) <= kilobits * 100, "\(rates)")
+        }
+    }
+
     @Test("A single stream to a server without simulcast follows a path that carries less than the further layers")
     func slowSingleStream() throws {
         let call = try Self.call(
             seed: 914, answering: "",
             conditions: LinkConditions(delay: .milliseconds(20), rate: .kilobitsPerSecond(300)))
         call.followsTargets = true
-        for media in 0..<3 {
-            let maximum = SimulcastLayer(media).maximumBitrate(of: .kilobitsPerSecond(2500))
-            let demand = BitrateDemand(minimum: .kilobitsPerSecond(30), maximum: maximum, priority: .medium)
-            call.sender.setDemand(demand, media: media, now: call.now)
-        }
+        Self.setDemands(of: call)
         call.run(for: .seconds(20))
         let target = call.sender.targetBitrate(media: 0)
         let rate = try #require(target).bitrate
