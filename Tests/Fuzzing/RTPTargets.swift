@@ -100,7 +100,14 @@ struct RTCPTarget: FuzzTarget {
                         feedbackPacketCount: 1, deltas: [0, 4, nil, 300, -9])),
                 .goodbye(Goodbye(sources: [one])),
             ])
-        return Dictionary(uniqueKeysWithValues: feedback.enumerated().map { ("feedback-\($0)", $1) })
+        var seeds = Dictionary(uniqueKeysWithValues: feedback.enumerated().map { ("feedback-\($0)", $1) })
+        let limit = TemporaryMaximumBitrate.Entry(source: two, bitrate: .kilobitsPerSecond(300), overhead: 40)
+        seeds["limits"] = [false, true].flatMap { isNotification in
+            RTCPPacket.temporaryMaximumBitrate(
+                TemporaryMaximumBitrate(isNotification: isNotification, sender: one, entries: [limit])
+            ).bytes
+        }
+        return seeds
     }
 }
 

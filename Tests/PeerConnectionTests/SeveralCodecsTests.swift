@@ -64,13 +64,13 @@ import Testing
             .filter { !$0.hasPrefix("a=rtcp-fb:98") }
         let answer = try SessionDescription.parse(lines.map { $0 + "\r\n" }.joined())
         let media = try Negotiation.negotiate(offer: Self.offer(), answer: answer).acceptedMedia[0]
-        #expect(media.codecs.map(\.feedback.count) == [5, 0] && media.feedback.count == 5)
+        #expect(media.codecs.map(\.feedback.count) == [6, 0] && media.feedback.count == 6)
         let offer = try Self.offer().description.split(separator: "\r\n").filter { !$0.hasPrefix("a=rtcp-fb:96 nack") }
         var parameters = Samples.answering
         parameters.codecs = NegotiableCodec.video(Self.both)
         let (own, session) = try Negotiation.makeAnswer(
             to: .parse(offer.map { $0 + "\r\n" }.joined()), parameters)
-        #expect(try own.media[0].feedback(for: 96).count == 3 && own.media[0].feedback(for: 98).count == 5)
+        #expect(try own.media[0].feedback(for: 96).count == 4 && own.media[0].feedback(for: 98).count == 6)
         #expect(session.acceptedMedia[0].feedback.contains(.nack))
     }
 

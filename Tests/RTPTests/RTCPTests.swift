@@ -65,6 +65,21 @@ struct RTCPPacketTests {
             "84ce0004 00000001 00000000 00000002 07000000",
             .fullIntraRequest(FullIntraRequest(sender: one, entries: [.init(source: two, sequenceNumber: 7)]))
         ),
+        // By hand, RFC 5104 §4.2.1.1: 125 000 << 3 bit/s with 40 bytes, no bit/s with 511 bytes, and no limit at all.
+        (
+            "83cd0006 00000001 00000000 00000002 0fd09028 00000003 000001ff",
+            .temporaryMaximumBitrate(
+                TemporaryMaximumBitrate(
+                    sender: one,
+                    entries: [
+                        .init(source: two, bitrate: .kilobitsPerSecond(1000), overhead: 40),
+                        .init(source: SynchronizationSource(3), bitrate: .zero, overhead: 511),
+                    ]))
+        ),
+        (
+            "84cd0002 00000001 00000000",
+            .temporaryMaximumBitrate(TemporaryMaximumBitrate(isNotification: true, sender: one, entries: []))
+        ),
         ("8fce0006000000010000000052454d42020000000000000200000003", remb(0)),
         ("8fce0006000000010000000052454d42020000010000000200000003", remb(1)),
         ("8fce0006000000010000000052454d420203ffff0000000200000003", remb(262_143)),
@@ -212,6 +227,30 @@ struct RTCPPacketTests {
         #expect(request.entries.count == limit)
         #expect(
             try error(of: read(limit + 1)) == .tooMany(.feedbackControl, limit: limit, offset: 12 + 8 * limit))
+    }
+
+    @Test("The list of requested bitrates is limited, and a bitrate of more than 64 bits is the largest")
+    func boundedBitrates() throws {
+        let limit = TemporaryMaximumBitrate.maximumEntryCount
+        func read(_ count: Int) throws -> RTCPPacket? {
+            try self.read(205, count: 3, [UInt8](repeating: 0xFF, count: 8 + 8 * count))
+        }
+        guard case .temporaryMaximumBitrate(let limits) = try read(limit) else {
+            Issue.record("not read")
+            return
+        }
+        #expect(limits.entries.count == limit && limits.entries[0].bitrate.bitsPerSecond == .max)
+        #expect(
+            try error(of: read(limit + 1)) == .tooMany(.feedbackControl, limit: limit, offset: 12 + 8 * limit))
+        var bitrates: [Int64] = []
+        for bits in [0, 131_071, 131_072, 131_073, 1 << 40, Int64.max] {
+            let entry = TemporaryMaximumBitrate.Entry(source: two, bitrate: .bitsPerSecond(bits))
+            let packet = RTCPPacket.temporaryMaximumBitrate(TemporaryMaximumBitrate(sender: one, entries: [entry]))
+            let read = try RTCPPacket.parse(compound: packet.bytes.span.bytes).first
+            guard case .temporaryMaximumBitrate(let limits)? = read else { continue }
+            bitrates += limits.entries.map(\.bitrate.bitsPerSecond)
+        }
+        #expect(bitrates == [0, 131_071, 131_072, 131_072, 1 << 40, 0x1FFFF << 46], "rounded down")
     }
 
     @Test("The numbers of items and of described sources are limited")

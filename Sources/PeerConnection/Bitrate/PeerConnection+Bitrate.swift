@@ -61,7 +61,7 @@ extension PeerConnection {
     func paddingMedia() -> Int? {
         outbound.indices.first { index in
             outbound[index].isActive && outbound[index].target.demand?.maximum != .zero
-                && outbound[index].video?.canPad == true
+                && outbound[index].requestedLimit?.bitrate != .zero && outbound[index].video?.canPad == true
         }
     }
 
@@ -144,6 +144,9 @@ extension PeerConnection {
                     minimum: .kilobitsPerSecond(kind.isContent ? 24 : 12),
                     maximum: .kilobitsPerSecond(kind.isContent ? 128 : 40), priority: kind.isContent ? .medium : .low))
         if let limit = mediaLimits(media: index).maximumBitrate { demand.maximum = min(demand.maximum, limit) }
+        if let limit = outbound[index].requestedLimit {
+            demand.maximum = min(demand.maximum, overhead(media: index).encoderRate(of: limit.bitrate))
+        }
         let lower = lowerDemands(ofMedia: index)
         if let next = lower.first, let limit = negotiatedMedia(index)?.maximumRate {
             // The `b=` line of a section limits all its layers together, the lower ones last.

@@ -47,6 +47,10 @@ extension PeerConnection {
                 else { continue }
                 outbound[index].video?.keyFrameRequests.request()
             }
+        case .temporaryMaximumBitrate(let limits):
+            // This side requests none, of which it would be notified.
+            guard !limits.isNotification else { return }
+            for entry in limits.entries { limit(entry, owner: limits.sender, now: now) }
         case .receiverEstimatedMaximumBitrate(let estimate):
             bandwidth.receive(estimate, now: now)
         case .transportFeedback(let report):
@@ -60,6 +64,25 @@ extension PeerConnection {
         case .application:
             return
         }
+    }
+
+    /// Limits a video as the peer requests, until its next request for the same video (RFC 5104 §4.2). The peer is the only
+    /// receiver, so that its latest limit alone is the bounding set (§3.5.4.2). The notification follows at once.
+    private mutating func limit(
+        _ entry: TemporaryMaximumBitrate.Entry, owner: SynchronizationSource, now: Instant
+    ) {
+        guard let index = senderIndex(of: entry.source), outbound[index].video != nil else {
+            counts.packetsUnknown += 1
+            return
+        }
+        let wasPaused = outbound[index].requestedLimit?.bitrate == .zero
+        outbound[index].requestedLimit = .init(source: owner, bitrate: entry.bitrate, overhead: entry.overhead)
+        outbound[index].owesNotification = true
+        bandwidth.allocation.isDue = true
+        guard wasPaused, entry.bitrate > .zero else { return }
+        // The encoder gets its bitrate before the request for the key frame with which a paused stream resumes.
+        allocateBitrate(now: now)
+        outbound[index].video?.keyFrameRequests.request()
     }
 
     /// Handles a goodbye for sources. That of a media source ends the media. Its sender can restart it, and reports the
@@ -122,6 +145,7 @@ extension PeerConnection {
         // Without a path, reports are due as usual, so that no deadline stays in the past, but they are not sent.
         defer { if !path.isThere { control.clear() } }
         for index in outbound.indices where outbound[index].isActive {
+            notifyOfLimit(ofMedia: index)
             if let due = outbound[index].nextReport, due > now { continue }
             queueReport(ofMedia: index, now: now)
         }
@@ -135,6 +159,15 @@ extension PeerConnection {
             control.queue(
                 writer(for: due.source).datagrams(feedback: due.reports.map { .transportFeedback($0) }))
         }
+    }
+
+    /// Queues the notification of a requested limit, if the peer is yet to get it.
+    private mutating func notifyOfLimit(ofMedia index: Int) {
+        guard outbound[index].owesNotification, let source = outbound[index].source else { return }
+        outbound[index].owesNotification = false
+        let limits = TemporaryMaximumBitrate(
+            isNotification: true, sender: source, entries: outbound[index].requestedLimit.map { [$0] } ?? [])
+        control.queue(writer(for: source).datagrams(feedback: [.temporaryMaximumBitrate(limits)]))
     }
 
     private mutating func queueReport(ofMedia index: Int, now: Instant) {

@@ -31,6 +31,10 @@ struct OutboundMedia {
     var nextReport: Instant?
     /// The target of its encoder.
     var target = EncoderTarget()
+    /// The limit that the peer has requested (RFC 5104 §4.2), with the source that has requested it; nil for none.
+    var requestedLimit: TemporaryMaximumBitrate.Entry?
+    /// Whether the peer is yet to be notified of the limit.
+    var owesNotification = false
 
     /// The common part of both kinds of stream.
     var stream: OutgoingStream? { video?.stream ?? audio?.stream }

@@ -157,12 +157,7 @@ package struct ReceiverEstimatedMaximumBitrate: Hashable, Sendable {
 
     static let identifier: UInt32 = 0x5245_4D42
 
-    /// The estimate as a 6-bit exponent and an 18-bit mantissa, rounded down.
-    var exponentAndMantissa: UInt32 {
-        let bits = UInt64(max(0, bitrate.bitsPerSecond))
-        let exponent = max(0, 64 - 18 - bits.leadingZeroBitCount)
-        return UInt32(exponent) << 18 | UInt32(truncatingIfNeeded: bits >> UInt64(exponent))
-    }
+    static let mantissaBitCount = 18
 
     /// Parses an estimate. Returns nil for application layer feedback of another kind.
     init?(_ reader: inout FieldReader) throws(RTPError) {
@@ -170,13 +165,85 @@ package struct ReceiverEstimatedMaximumBitrate: Hashable, Sendable {
         _ = try reader.source(.mediaSource)
         guard reader.remaining >= 4, try reader.uint32(.feedbackControl) == Self.identifier else { return nil }
         let count = Int(try reader.uint8(.feedbackControl))
-        let packed = try reader.uint24(.feedbackControl)
-        let mantissa = UInt64(packed & 0x3_FFFF)
-        let exponent = UInt64(packed >> 18)
-        let fits = mantissa == 0 || Int(exponent) < mantissa.leadingZeroBitCount
-        bitrate = .bitsPerSecond(fits ? mantissa << exponent : UInt64.max)
+        bitrate = DataRate(
+            exponentAndMantissa: try reader.uint24(.feedbackControl), mantissaBitCount: Self.mantissaBitCount)
         var sources: [SynchronizationSource] = []
         for _ in 0..<count { sources.append(try reader.source(.feedbackControl)) }
         self.sources = sources
+    }
+}
+
+/// TMMBR and TMMBN: limits of the bitrates of streams, which receivers request and senders keep to (RFC 5104 §4.2).
+package struct TemporaryMaximumBitrate: Hashable, Sendable {
+    /// Whether a sender announces the limits that it keeps to (TMMBN). Otherwise a receiver requests them (TMMBR).
+    package var isNotification: Bool
+    /// The receiver that requests the limits, or the stream that keeps to them.
+    package var sender: SynchronizationSource
+    /// A field that these messages do not use: zero.
+    package var media: SynchronizationSource
+    /// The limits. A notification without any says that there is none.
+    package var entries: [Entry]
+
+    /// A limit of one stream.
+    package struct Entry: Hashable, Sendable {
+        /// The limited stream in a request, and in a notification the receiver that has requested the limit.
+        package var source: SynchronizationSource
+        /// The maximum bitrate with the overhead of packets; zero pauses the stream.
+        package var bitrate: DataRate
+        /// The overhead of a packet that the receiver has measured, in bytes, at most 511.
+        package var overhead: UInt16
+
+        package init(source: SynchronizationSource, bitrate: DataRate, overhead: UInt16 = 0) {
+            self.source = source
+            self.bitrate = bitrate
+            self.overhead = overhead
+        }
+    }
+
+    /// The maximum number of entries that are read from one message. No peer receives so many streams.
+    package static let maximumEntryCount = 64
+    static let mantissaBitCount = 17
+    static let overheadBitCount = 9
+
+    package init(isNotification: Bool = false, sender: SynchronizationSource, entries: [Entry]) {
+        self.isNotification = isNotification
+        self.sender = sender
+        self.media = SynchronizationSource(0)
+        self.entries = entries
+    }
+
+    init(_ reader: inout FieldReader, isNotification: Bool) throws(RTPError) {
+        self.isNotification = isNotification
+        sender = try reader.source(.senderSource)
+        media = try reader.source(.mediaSource)
+        var entries: [Entry] = []
+        while reader.remaining > 0 {
+            guard entries.count < Self.maximumEntryCount else {
+                throw .tooMany(.feedbackControl, limit: Self.maximumEntryCount, offset: reader.offset)
+            }
+            let source = try reader.source(.feedbackControl)
+            let packed = try reader.uint32(.feedbackControl)
+            let bitrate = DataRate(
+                exponentAndMantissa: packed >> UInt32(Self.overheadBitCount), mantissaBitCount: Self.mantissaBitCount)
+            entries.append(Entry(source: source, bitrate: bitrate, overhead: UInt16(packed & 0x1FF)))
+        }
+        self.entries = entries
+    }
+}
+
+extension DataRate {
+    /// Creates a rate from an exponent of six bits and a mantissa; the largest rate if it exceeds that.
+    init(exponentAndMantissa packed: UInt32, mantissaBitCount: Int) {
+        let mantissa = UInt64(packed & (1 << UInt32(mantissaBitCount) - 1))
+        let exponent = UInt64(packed >> UInt32(mantissaBitCount))
+        let fits = mantissa == 0 || Int(exponent) < mantissa.leadingZeroBitCount
+        self = .bitsPerSecond(fits ? mantissa << exponent : UInt64.max)
+    }
+
+    /// Returns the rate as an exponent of six bits and a mantissa, rounded down.
+    func exponentAndMantissa(mantissaBitCount: Int) -> UInt32 {
+        let bits = UInt64(max(0, bitsPerSecond))
+        let exponent = max(0, 64 - mantissaBitCount - bits.leadingZeroBitCount)
+        return UInt32(exponent) << UInt32(mantissaBitCount) | UInt32(truncatingIfNeeded: bits >> UInt64(exponent))
     }
 }

@@ -24,6 +24,7 @@ extension RTCPPacket {
         case .transportFeedback(let feedback): feedback.append(to: &bytes)
         case .pictureLossIndication(let indication): indication.append(to: &bytes)
         case .fullIntraRequest(let request): request.append(to: &bytes)
+        case .temporaryMaximumBitrate(let limits): limits.append(to: &bytes)
         case .receiverEstimatedMaximumBitrate(let estimate): estimate.append(to: &bytes)
         case .opaque(let packet):
             bytes.appendRTCP(packet.packetType, count: packet.count) { $0 += packet.body }
@@ -208,6 +209,24 @@ extension FullIntraRequest {
     }
 }
 
+extension TemporaryMaximumBitrate {
+    fileprivate func append(to bytes: inout [UInt8]) {
+        let type =
+            isNotification
+            ? FeedbackMessageType.temporaryMaximumBitrateNotification
+            : FeedbackMessageType.temporaryMaximumBitrateRequest
+        bytes.appendRTCP(RTCPPacketType.transportLayerFeedback, count: type) { bytes in
+            bytes.append(sender)
+            bytes.append(media)
+            for entry in entries {
+                bytes.append(entry.source)
+                let rate = entry.bitrate.exponentAndMantissa(mantissaBitCount: Self.mantissaBitCount)
+                bytes.append(bigEndian: rate << UInt32(Self.overheadBitCount) | UInt32(entry.overhead & 0x1FF))
+            }
+        }
+    }
+}
+
 extension ReceiverEstimatedMaximumBitrate {
     fileprivate func append(to bytes: inout [UInt8]) {
         let type = FeedbackMessageType.applicationLayerFeedback
@@ -218,7 +237,7 @@ extension ReceiverEstimatedMaximumBitrate {
             bytes.append(bigEndian: Self.identifier)
             let sources = sources.prefix(255)
             bytes.append(UInt8(sources.count))
-            bytes.append(bigEndian24: exponentAndMantissa)
+            bytes.append(bigEndian24: bitrate.exponentAndMantissa(mantissaBitCount: Self.mantissaBitCount))
             for source in sources { bytes.append(source) }
         }
     }

@@ -18,6 +18,8 @@ package enum RTCPPacket: Hashable, Sendable {
     case pictureLossIndication(PictureLossIndication)
     /// FIR: a request for a key frame from a receiver that starts to decode.
     case fullIntraRequest(FullIntraRequest)
+    /// TMMBR and TMMBN: limits of the bitrates of streams.
+    case temporaryMaximumBitrate(TemporaryMaximumBitrate)
     /// REMB: a receiver's estimate of the bitrate that the path can carry.
     case receiverEstimatedMaximumBitrate(ReceiverEstimatedMaximumBitrate)
     /// A packet of an unknown type, or with malformed content.
@@ -54,9 +56,11 @@ enum RTCPPacketType {
     static let payloadSpecificFeedback: UInt8 = 206
 }
 
-/// Feedback message types within types 205 and 206 (RFC 4585 §6.2, §6.3, RFC 5104 §4.3.1).
+/// Feedback message types within types 205 and 206 (RFC 4585 §6.2, §6.3, RFC 5104 §4.2, §4.3.1).
 enum FeedbackMessageType {
     static let genericNACK: UInt8 = 1
+    static let temporaryMaximumBitrateRequest: UInt8 = 3
+    static let temporaryMaximumBitrateNotification: UInt8 = 4
     static let transportFeedback: UInt8 = 15
     static let pictureLossIndication: UInt8 = 1
     static let fullIntraRequest: UInt8 = 4
@@ -158,6 +162,10 @@ struct RTCPFrame {
         case RTCPPacketType.transportLayerFeedback:
             switch count {
             case FeedbackMessageType.genericNACK: return .genericNACK(try GenericNACK(&reader))
+            case FeedbackMessageType.temporaryMaximumBitrateRequest:
+                return .temporaryMaximumBitrate(try TemporaryMaximumBitrate(&reader, isNotification: false))
+            case FeedbackMessageType.temporaryMaximumBitrateNotification:
+                return .temporaryMaximumBitrate(try TemporaryMaximumBitrate(&reader, isNotification: true))
             case FeedbackMessageType.transportFeedback:
                 return .transportFeedback(try TransportFeedback(&reader, statuses: &statuses))
             default: return nil

@@ -101,6 +101,9 @@ package struct PacketExplanation: Sendable {
         case .pictureLossIndication(let indication): "PLI media=\(indication.media)"
         case .fullIntraRequest(let request):
             "FIR " + request.entries.map { "ssrc=\($0.source) seq=\($0.sequenceNumber)" }.joined(separator: " ")
+        case .temporaryMaximumBitrate(let limits):
+            (limits.isNotification ? "TMMBN" : "TMMBR")
+                + limits.entries.map { " ssrc=\($0.source) \($0.bitrate.bitsPerSecond) bit/s" }.joined()
         case .receiverEstimatedMaximumBitrate(let estimate):
             "REMB \(estimate.bitrate.bitsPerSecond) bit/s \(list(estimate.sources))"
         case .opaque(let packet):

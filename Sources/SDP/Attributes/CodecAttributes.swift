@@ -102,6 +102,8 @@ package struct FeedbackKind: Hashable, Sendable, CustomStringConvertible {
     package static let pictureLoss = FeedbackKind("nack pli")
     /// Full intra requests (RFC 5104 §4.3.1).
     package static let fullIntraRequest = FeedbackKind("ccm fir")
+    /// Requests for a maximum bitrate (RFC 5104 §4.2).
+    package static let temporaryMaximumBitrate = FeedbackKind("ccm tmmbr")
     /// The receiver's estimate of the available bitrate (draft-alvestrand-rmcat-remb).
     package static let receiverEstimatedBitrate = FeedbackKind("goog-remb")
     /// The arrival times of all packets (draft-holmer-rmcat-transport-wide-cc-extensions-01).

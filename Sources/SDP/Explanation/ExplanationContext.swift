@@ -200,6 +200,7 @@ struct ExplanationContext {
         case .nack: "lost packets are reported"
         case .pictureLoss: "a lost frame is reported"
         case .fullIntraRequest: "a key frame can be requested"
+        case .temporaryMaximumBitrate: "a maximum bitrate can be requested"
         case .receiverEstimatedBitrate: "the receiver reports its estimate of the rate"
         case .transportWide: "the arrival of every packet is reported"
         default: "feedback \(kind)"

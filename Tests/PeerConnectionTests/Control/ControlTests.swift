@@ -150,6 +150,52 @@ import Testing
         #expect(call.sender.control.reporters.count == RTCPExchange.maximumReporters)
     }
 
+    private func limit(_ kilobits: Int, on call: SimulatedCall, of media: SynchronizationSource? = nil) {
+        let entry = TemporaryMaximumBitrate.Entry(
+            source: media ?? source(call), bitrate: .kilobitsPerSecond(kilobits), overhead: 40)
+        let limits = TemporaryMaximumBitrate(sender: SynchronizationSource(7), entries: [entry])
+        receive([.temporaryMaximumBitrate(limits)], on: call)
+    }
+
+    @Test("A requested maximum bitrate is kept to and announced, zero pauses, and a later one resumes with a key frame")
+    func requestedBitrate() throws {
+        let call = try makeCall(seed: 310)
+        call.followsTargets = true
+        let keys = try #require(call.senderKeys)
+        let receiver = try SRTPReceiver(profile: keys.profile, masterKey: keys.local)
+        let announced = Box<[TemporaryMaximumBitrate]>([])
+        call.tap = { datagram, end in
+            var bytes = datagram.bytes
+            guard end == .left, DatagramKind(bytes.span.bytes) == .rtcp, (try? receiver.unprotectRTCP(&bytes)) != nil,
+                let packets = try? RTCPPacket.parse(compound: bytes.span.bytes)
+            else { return }
+            for case .temporaryMaximumBitrate(let limits) in packets { announced.value.append(limits) }
+        }
+        func target() -> DataRate { call.sender.targetBitrate(media: 0)?.bitrate ?? .zero }
+        limit(300, on: call)
+        call.run(for: .seconds(1))
+        #expect(target() > .kilobitsPerSecond(200) && target() < .kilobitsPerSecond(300))
+        #expect(call.record.keyFrameRequests == 0)
+        limit(0, on: call)
+        call.run(for: .milliseconds(100))
+        #expect(target() == .zero)
+        let sent = call.record.sent.count
+        call.run(for: .seconds(2), sendsFrames: false)
+        #expect(call.record.sent.count - sent < 10, "reports and checks: no padding")
+        limit(800, on: call)
+        call.run(for: .seconds(1))
+        #expect(target() > .kilobitsPerSecond(600) && target() < .kilobitsPerSecond(800))
+        #expect(call.record.keyFrameRequests == 1)
+        limit(900, on: call)
+        limit(300, on: call, of: SynchronizationSource(0xDEAD_BEEF))
+        call.run(for: .seconds(1))
+        #expect(call.record.keyFrameRequests == 1)
+        #expect(announced.value.allSatisfy { $0.isNotification && $0.sender == source(call) })
+        let entries = announced.value.flatMap(\.entries)
+        #expect(entries.map(\.bitrate) == [300, 0, 800, 900].map { .kilobitsPerSecond($0) })
+        #expect(entries.allSatisfy { $0.source == SynchronizationSource(7) && $0.overhead == 40 })
+    }
+
     /// Reports of so many packets, all lost, in 24 bytes each.
     private func announcing(_ count: Int, from first: UInt16, reports: Int) -> [RTCPPacket] {
         let feedback = TransportFeedback(

@@ -21,7 +21,7 @@ struct AnsweringTests {
         #expect(sender.localSetup == .passive && viewer.localSetup == .active)
         #expect(sent.direction == .sendOnly && received.direction == .receiveOnly)
         #expect(sent.codec == received.codec && sent.rtxPayloadType == received.rtxPayloadType)
-        #expect(sent.feedback == received.feedback && sent.feedback.count == 5)
+        #expect(sent.feedback == received.feedback && sent.feedback.count == 6)
         #expect(sent.extensionIDs == received.extensionIDs && sent.extensionIDs.count == 6)
         #expect(received.remote == sent.local)
         #expect(received.remote.streams.first?.streamID == "alice#content" && received.remote.isSlides)

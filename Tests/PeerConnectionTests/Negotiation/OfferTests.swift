@@ -41,6 +41,7 @@ struct OfferTests {
             a=rtcp-fb:96 nack
             a=rtcp-fb:96 nack pli
             a=rtcp-fb:96 ccm fir
+            a=rtcp-fb:96 ccm tmmbr
             a=rtcp-fb:96 goog-remb
             a=rtcp-fb:96 transport-cc
             a=rtpmap:97 rtx/90000

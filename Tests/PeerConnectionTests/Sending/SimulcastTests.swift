@@ -217,6 +217,36 @@ import Testing
         }
     }
 
+    @Test("A receiver can pause one layer and resume it with a key frame, without the others")
+    func requestedPause() throws {
+        let call = try Self.call(seed: 917, answering: Self.lines("f;h;q"))
+        call.followsTargets = true
+        Self.setDemands(of: call)
+        call.run(for: .seconds(10))
+        // Without those of the viewer, which knows no simulcast.
+        var requested: [Int] = []
+        func limit(_ kilobits: Int) {
+            let entry = TemporaryMaximumBitrate.Entry(
+                source: SynchronizationSource(call.sender.localMedia[0].source), bitrate: .kilobitsPerSecond(kilobits))
+            let limits = TemporaryMaximumBitrate(sender: SynchronizationSource(7), entries: [entry])
+            let now = call.now
+            call.sender.receiveControl(
+                RTCPPacket.temporaryMaximumBitrate(limits).bytes.span.bytes, now: now)
+            call.sender.handleTimeout(now: now)
+            while let event = call.sender.pollEvent() {
+                if case .keyFrameRequested(let media) = event { requested.append(media) }
+            }
+            call.run(for: .seconds(1))
+        }
+        func rates() -> [DataRate] { (0..<3).map { call.sender.targetBitrate(media: $0)?.bitrate ?? .zero } }
+        let before = rates()
+        #expect(before.allSatisfy { $0 > .zero }, "\(before)")
+        limit(0)
+        #expect(rates() == [.zero] + before[1...] && requested.isEmpty)
+        limit(100_000)
+        #expect(rates().allSatisfy { $0 > .zero } && requested == [0])
+    }
+
     @Test("A single stream to a server without simulcast follows a path that carries less than the further layers")
     func slowSingleStream() throws {
         let call = try Self.call(

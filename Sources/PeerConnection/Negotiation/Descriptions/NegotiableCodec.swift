@@ -43,7 +43,7 @@ package struct NegotiableCodec: Sendable {
 
     /// The feedback on video.
     static let videoFeedback: [FeedbackKind] = [
-        .nack, .pictureLoss, .fullIntraRequest, .receiverEstimatedBitrate, .transportWide,
+        .nack, .pictureLoss, .fullIntraRequest, .temporaryMaximumBitrate, .receiverEstimatedBitrate, .transportWide,
     ]
 
     /// The payload types of video codecs, each of which is followed by that of its retransmissions. Those of Opus and of
