@@ -15,6 +15,13 @@ struct BooleanEncoder {
     /// Writes one value. `probability` is that of false, in 256ths, 1 to 255.
     @inline(__always)
     mutating func write(_ bit: Bool, _ probability: UInt8) {
+        pending &+= add(bit, probability)
+        if pending >= 8 { emit() }
+    }
+
+    /// Divides the range by a value, and returns the number of new bits.
+    @inline(__always)
+    private mutating func add(_ bit: Bool, _ probability: UInt8) -> Int {
         let split = 1 + ((range &- 1) &* UInt32(probability)) >> 8
         if bit {
             low &+= UInt64(split)
@@ -25,8 +32,36 @@ struct BooleanEncoder {
         let shift = range.leadingZeroBitCount &- 24
         range <<= UInt32(shift)
         low <<= UInt64(shift)
-        pending &+= shift
-        if pending >= 8 { emit() }
+        return shift
+    }
+
+    /// Values that are written together in one step, for values that repeat.
+    struct ValueGroup {
+        fileprivate typealias Step = (range: UInt32, shift: Int, addend: UInt64)
+
+        /// The effect of the values on an encoder, by its range: from 128 to 255.
+        fileprivate let steps: [Step]
+
+        /// Creates a group of at most four values, each with its probability of being false.
+        init(_ values: [(bit: Bool, probability: UInt8)]) {
+            steps = (128...255 as ClosedRange<UInt32>).map { range in
+                var encoder = BooleanEncoder(after: [])
+                encoder.range = range
+                var shift = 0
+                for value in values { shift += encoder.add(value.bit, value.probability) }
+                return (encoder.range, shift, encoder.low)
+            }
+        }
+    }
+
+    /// Writes the values of a group.
+    @inline(__always)
+    mutating func write(_ group: borrowing ValueGroup) {
+        let step = group.steps[Int(range) &- 128]
+        low = low &<< UInt64(truncatingIfNeeded: step.shift) &+ step.addend
+        range = step.range
+        pending &+= step.shift
+        while pending >= 8 { emit() }
     }
 
     /// Writes a number of `count` bits, the highest first, each with equal probability.

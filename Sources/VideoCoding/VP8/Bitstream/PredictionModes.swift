@@ -56,6 +56,11 @@ struct PredictionModes {
         // 0 is unchanged, 1 is moved, 2 is intra-coded. A border of intra-coded macroblocks surrounds the frame.
         let (columns, rows) = (coded.columns, coded.rows)
         let width = columns + 1
+        // Almost all macroblocks are unchanged, and so are their neighbors.
+        let unchanged = BooleanEncoder.ValueGroup([
+            (true, header.skipProbability), (true, header.interProbability), (false, InterFrameWriter.surelyFalse),
+            (false, Self.isZero[5]),
+        ])
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: width * (rows + 1)) { kinds in
             kinds.initialize(repeating: 2)
             for row in 0..<rows {
@@ -69,8 +74,15 @@ struct PredictionModes {
                 for row in 0..<rows {
                     for column in 0..<columns {
                         let place = (row + 1) * width + column + 1
-                        encoder.write(coded[row * columns + column] == 0, header.skipProbability)
                         let kind = kinds[place]
+                        let (above, left) = (kinds[place - width], kinds[place - 1])
+                        let between = kinds[place - width - 1]
+                        let isCoded = coded[row * columns + column] != 0
+                        if kind | above | left | between == 0, !isCoded {
+                            encoder.write(unchanged)
+                            continue
+                        }
+                        encoder.write(!isCoded, header.skipProbability)
                         encoder.write(kind != 2, header.interProbability)
                         guard kind != 2 else {
                             // Luma and chroma use DC prediction.
@@ -80,8 +92,6 @@ struct PredictionModes {
                         }
                         encoder.write(false, InterFrameWriter.surelyFalse)
                         // The weights of unchanged and of moved neighbors.
-                        let (above, left) = (kinds[place - width], kinds[place - 1])
-                        let between = kinds[place - width - 1]
                         let stays = (above == 0 ? 2 : 0) + (left == 0 ? 2 : 0) + (between == 0 ? 1 : 0)
                         encoder.write(kind == 1, Self.isZero[stays])
                         guard kind == 1 else { continue }

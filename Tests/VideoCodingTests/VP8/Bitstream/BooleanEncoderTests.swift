@@ -38,4 +38,26 @@ struct BooleanEncoderTests {
             #expect(other.finish() == bytes)
         }
     }
+
+    @Test("Values that are written together are no different from single ones")
+    func group() {
+        for seed in 1...40 as ClosedRange<UInt64> {
+            var numbers = SeededNumbers(seed)
+            let count = Int.random(in: 1...4, using: &numbers)
+            let values = (0..<count).map { _ in
+                (bit: Bool.random(using: &numbers), probability: UInt8.random(in: 1...255, using: &numbers))
+            }
+            let group = BooleanEncoder.ValueGroup(values)
+            var together = BooleanEncoder(after: [9])
+            var single = together
+            for index in 0..<500 {
+                let isOther = index % 7 == 0
+                single.write(isOther, 200)
+                together.write(isOther, 200)
+                for value in values { single.write(value.bit, value.probability) }
+                together.write(group)
+            }
+            #expect(together.finish() == single.finish())
+        }
+    }
 }
