@@ -75,12 +75,12 @@ def keep_picture(options, picture, width, height, luma):
     return {"picture": picture, "file": name, "width": width, "height": height}
 
 
-def received_from(port):
-    """The bytes that Chromium has received over its TCP connections to this port."""
+def received_over(port):
+    """The bytes that Chromium has received over each of its TCP connections to this port."""
     asked = ["ss", "--tcp", "--info", "--numeric", "--processes", "--oneline", "--no-header", "dport", "=", f":{port}"]
     lines = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.splitlines()
-    counts = [re.search(r"bytes_received:([0-9]+)", line) for line in lines if "chrom" in line]
-    return sum(int(count[1]) for count in counts if count)
+    counts = {line.split()[3]: re.search(r"bytes_received:([0-9]+)", line) for line in lines if "chrom" in line}
+    return {connection: int(count[1]) for connection, count in counts.items() if count}
 
 
 def finish(options, report):
@@ -97,6 +97,7 @@ class Exchange:
         self.options = options
         self.offer = None
         self.port = None  # of another program's page
+        self.received = {}  # bytes over each connection to it, also those that are closed
         self.offered = threading.Event()
         self.connected = threading.Event()
         self.done = threading.Event()
@@ -113,7 +114,8 @@ class Exchange:
         if path == "/options":
             return "application/json", json.dumps(vars(self.options)).encode()
         if path == "/tcp":
-            return "text/plain", str(received_from(self.port)).encode()
+            self.received |= received_over(self.port)
+            return "text/plain", str(sum(self.received.values())).encode()
         if path == "/offer":
             self.offered.wait()
             return "application/sdp", self.offer.encode()

@@ -54,6 +54,12 @@ struct RivalsCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Append each row to a file, as a line of JSON, when it is measured.", valueName: "file"))
     var json: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Write what the receiver shows and the sender's screen side by side, once a second, at their largest difference.",
+            valueName: "folder"))
+    var pictures: String?
+
     func validate() throws {
         _ = try plans()
         guard seconds >= 1, (100...100_000).contains(bitrate) else {
@@ -76,7 +82,7 @@ struct RivalsCommand: AsyncParsableCommand {
             for content in contents {
                 for framerate in framerates {
                     for count in viewers {
-                        plans += senders.map { sender in
+                        plans += senders.filter { $0.hasPage || count == 1 }.map { sender in
                             let plan = ViewerCase(
                                 content: content, sender: sender, receiver: .chromium, path: clean, bitrate: bitrate,
                                 size: "\(size)", seconds: seconds, samples: 3, hint: "none", seed: seed, oursWith: "",
@@ -108,6 +114,9 @@ struct RivalsCommand: AsyncParsableCommand {
             interruption.cancel()
             folder.remove()
         }
+        if let pictures {
+            try FileManager.default.createDirectory(atPath: pictures, withIntermediateDirectories: true)
+        }
         var report = RivalsReport()
         var run: ViewerRun?
         var prepared: PreparedContent?
@@ -118,7 +127,7 @@ struct RivalsCommand: AsyncParsableCommand {
                 run?.screen.server.end()
                 run = ViewerRun(
                     tools: programs.tools, screen: try await VirtualScreen(size: size, folder: folder), folder: folder,
-                    label: "rivals", commit: ViewerPrograms.commit, settling: Self.settling)
+                    label: "rivals", commit: ViewerPrograms.commit, pictures: pictures, settling: Self.settling)
                 prepared = nil
             }
             guard let run else { continue }
@@ -131,19 +140,18 @@ struct RivalsCommand: AsyncParsableCommand {
             report.describe(plan, by: run.senderCommand(plan))
             let row = await measure(plan, run, prepared, report.obstacles[plan.sender])
             if let json { try JSONLines(path: json).append(row) }
-            report.rows.append(row)
+            print(report.text(of: row))
+            // A row is there at once, also in a file.
+            fflush(nil)
         }
         run?.screen.server.end()
-        print(report.text)
+        print("\n\(report.versions)")
     }
 
     private func measure(
         _ plan: ViewerCase, _ run: ViewerRun, _ prepared: PreparedContent, _ obstacle: String?
     ) async -> RivalsReport.Row {
         if let obstacle { return .init(plan: plan, obstacle: "not installed: \(obstacle)") }
-        if let count = plan.viewers, count > 1, !plan.sender.hasPage {
-            return .init(plan: plan, obstacle: "has one viewer: \(count) viewers are \(count) senders")
-        }
         do {
             return .init(plan: plan, record: try await run.run(plan, prepared))
         } catch {

@@ -9,11 +9,10 @@ struct RivalsReport {
         var obstacle: String?
     }
 
-    var rows: [Row] = []
-    private let date = Date()
-    private let machine = MachineDescription()
+    private var hasBegun = false
+    private var receiver: String?
     /// The version of each sender that was found.
-    private var versions: [String] = []
+    private var senders: [String] = []
     /// The reasons for which the others can't be measured here.
     private(set) var obstacles: [ViewerCase.Sender: String] = [:]
     private var described: Set<ViewerCase.Sender> = []
@@ -31,20 +30,25 @@ struct RivalsReport {
         let words = plan.sender.isOurs ? outcome.text : PeerCommands.run(command + ["--describe"]).text
         let version = words.split(separator: "\n").first.map(String.init) ?? "unknown version"
         let options = command.dropFirst(plan.sender.isOurs ? 1 : 2).joined(separator: " ")
-        versions.append("- \(plan.sender.name): \(version), in its first row with `\(options)`")
+        senders.append("- \(plan.sender.name): \(version), in its first row with `\(options)`")
     }
 
-    var text: String {
-        let receiver = rows.lazy.compactMap { $0.record?.origin.receiver }.first ?? "none"
-        let date = ISO8601DateFormatter().string(from: date)
-        let head = ["\(date), \(machine)", "", "- Receiver: \(receiver)"] + versions
+    /// Returns the line of a row, after the head of the table if it is the first one.
+    mutating func text(of row: Row) -> String {
+        receiver = receiver ?? row.record?.origin.receiver
+        let line = Self.line(Self.columns.map { $0.text(row) } + [Self.note(of: row)])
+        guard !hasBegun else { return line }
+        hasBegun = true
         let titles = Self.columns.map(\.title) + ["Note"]
-        let lines = rows.map { row in
-            Self.columns.map { $0.text(row) } + [Self.note(of: row)]
-        }
-        let table = [titles, titles.map { _ in "---" }] + lines
-        return (head + [""] + table.map { "| " + $0.joined(separator: " | ") + " |" }).joined(separator: "\n")
+        let date = ISO8601DateFormatter().string(from: Date())
+        return ["\(date), \(MachineDescription())", "", Self.line(titles), Self.line(titles.map { _ in "---" }), line]
+            .joined(separator: "\n")
     }
+
+    /// The versions of the receiver and the senders, as a list.
+    var versions: String { (["- Receiver: \(receiver ?? "none")"] + senders).joined(separator: "\n") }
+
+    private static func line(_ cells: [String]) -> String { "| " + cells.joined(separator: " | ") + " |" }
 
     private struct Column {
         let title: String
