@@ -7,8 +7,9 @@ internal import RTCShareWireFormat
 ///   spaces key frames, and it makes scrolling content coarser. A codec's rate control shapes frames, but at its
 ///   coarsest quantizer a frame has the size that its content requires. With the debt, no more bits are encoded over
 ///   any period than the bitrate allows, except the slack and the last frame.
-/// - loan: The bits of one large frame, such as a key frame or a new page, beyond the slack. Half of the bitrate repays
-///   it. A loan does not delay changes, but makes them coarser through the credit. Key frames and sharpening wait.
+/// - loan: The bits of one large frame, such as a key frame or a new page, beyond the slack, and at most ``pageBits``.
+///   Half of the bitrate repays it. A loan does not delay changes, but makes them coarser through the credit. Key frames
+///   and sharpening wait.
 /// - credit: The bits that accumulated while no frame was waiting, and that no change used. A negative credit means
 ///   that changes took more than their share. It determines how fine a change is (``QuantizerControl``). Sharpening an
 ///   unchanged frame does not affect it.
@@ -20,15 +21,13 @@ struct BitLedger {
     /// The maximum debt at the start of a small change, such as a letter or a pointer: it costs almost nothing and does
     /// not wait until a page before it is paid for.
     static let smallChangeSlack = Duration.seconds(1)
-    /// The maximum loan. A larger debt delays frames.
-    static let longestLoan = Duration.milliseconds(500)
     /// The fraction of the bitrate that repays a loan. The rest is for the next frames.
     private static let repayment = 0.5
     /// The maximum debt, so that a collapse of the bitrate does not have effects forever.
     static let longestDebt = Duration.seconds(10)
     /// The maximum credit, as time at the bitrate.
     static let longestCredit = Duration.milliseconds(250)
-    /// The maximum credit that can be sent within ``burst``, after which frames are not delayed (``longestLoan``).
+    /// The maximum credit that can be sent within ``burst``, after which frames are not delayed.
     static let longestBurstCredit = Duration.milliseconds(500)
     /// The maximum time for sending a new page.
     static let burst = Duration.milliseconds(60)
@@ -139,6 +138,6 @@ struct BitLedger {
     private mutating func limitDebt() {
         guard bitrate > .zero else { return }
         debt = min(debt, bits(in: Self.longestDebt))
-        loan = min(loan, bits(in: Self.longestLoan))
+        loan = min(loan, pageBits)
     }
 }

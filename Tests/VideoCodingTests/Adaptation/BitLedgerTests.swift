@@ -85,6 +85,16 @@ struct BitLedgerTests {
         #expect(ledger.readyForChangeAt == ledger.readyAt)
     }
 
+    @Test("A page that the path carries at once does not delay the changes after it")
+    func page() {
+        for (burst, isLent) in [(DataRate.zero, false), (.kilobitsPerSecond(30_000), true)] {
+            var ledger = Self.ledger(burst: burst)
+            Self.spend(800, &ledger)
+            #expect(ledger.isInDebt)
+            #expect((ledger.readyForChangeAt <= .milliseconds(1)) == isLent)
+        }
+    }
+
     @Test("Consecutive frames get a frame's share of bits each")
     func steady() {
         var ledger = Self.ledger()
