@@ -1,3 +1,4 @@
+import RTCShareMedia
 import RTCSharePeerConnection
 import RTCShareStreams
 import Testing
@@ -56,6 +57,18 @@ import Testing
         ])
     func lines(share: ControlledShare, lines: [String]) {
         for line in lines { #expect(share.lines.contains(line), "\(line) in \(share.lines)") }
+    }
+
+    @Test(
+        "A status says what limits the video",
+        arguments: [
+            (nil, "0 fps, 0 kbit/s"), (.cpu, "0 fps, 0 kbit/s, limited by CPU"),
+            (.bandwidth, "0 fps, 0 kbit/s, limited by the bitrate"), (.other, "0 fps, 0 kbit/s"),
+        ] as [(QualityLimitationReason?, String)])
+    func limitation(reason: QualityLimitationReason?, words: String) {
+        var share = Self.share(.sharing)
+        share.qualityLimitationReason = reason
+        #expect(share.lines.contains("sent:         \(words)"))
     }
 
     @Test(

@@ -87,6 +87,9 @@ internal import RTCShareWireFormat
     /// Returns the codec of the video for viewers who accept it; nil before the first start.
     package func codecDecision() async -> CodecDecision? { await video?.codecDecision }
 
+    /// Returns the reason why the video is not as good as wanted; nil if it is.
+    package func qualityLimitationReason() async -> QualityLimitationReason? { await video?.qualityLimitationReason }
+
     /// Notifies `observer` of the share from now on.
     public nonisolated func add(observer: any ContentShareObserver) { observers.add(observer) }
 

@@ -54,7 +54,7 @@ package struct VideoEncoderStatistics: Encodable, Sendable, Hashable {
 }
 
 /// The reason why frames are smaller or fewer than they could be (W3C webrtc-stats `RTCQualityLimitationReason`).
-public enum QualityLimitationReason: String, Encodable, Sendable, Hashable, CaseIterable {
+public enum QualityLimitationReason: String, Codable, Sendable, Hashable, CaseIterable {
     /// Quality is not limited.
     case none
     /// The machine is too slow.

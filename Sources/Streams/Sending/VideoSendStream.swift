@@ -331,6 +331,12 @@ package actor VideoSendStream {
     /// The codec for viewers who accept it, with the reason.
     package var codecDecision: CodecDecision? { choice.decision(failed: group.failedCodecs, now: Self.now) }
 
+    /// The reason why the best encoding that has viewers is limited; nil before the first frame, and if it is not.
+    package var qualityLimitationReason: QualityLimitationReason? {
+        let reason = encodings[group.mainEncoding]?.encoder.statistics.qualityLimitationReason
+        return reason == QualityLimitationReason.none ? nil : reason
+    }
+
     /// Returns the bitrate at which a page of dense text of this size becomes sharp within a second, in the first of
     /// the codecs, or with nil in the one that is chosen first, or in the quickest one while the others rest.
     package static func usualBitrate(

@@ -21,7 +21,7 @@ extension ControlledShare {
             ("audio", audio.isEmpty ? "none" : audio),
             ("microphone", microphone?.words ?? "none"),
             ("camera", camera?.words ?? "none"),
-            ("sent", size + String(printing: "%.0f fps, %.0f kbit/s", framesPerSecond, bitrate)),
+            ("sent", size + String(printing: "%.0f fps, %.0f kbit/s", framesPerSecond, bitrate) + limitation),
             ("quality", "at most \(limits.words)"),
             ("muted", muted.isEmpty ? "none" : muted.joined(separator: ", ")),
             ("destination", destination),
@@ -36,6 +36,14 @@ extension ControlledShare {
         for viewer in viewers { rows.append(("viewer \(viewer.id)", viewer.words)) }
         rows.append(("running for", uptime.clock))
         return rows.map { name, value in "\(name):".padded(to: 14) + value }
+    }
+
+    private var limitation: String {
+        switch qualityLimitationReason {
+        case .cpu: ", limited by CPU"
+        case .bandwidth: ", limited by the bitrate"
+        default: ""
+        }
     }
 
     /// Whether a viewer or a server is sent another codec than the preferred one.

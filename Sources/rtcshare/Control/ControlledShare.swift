@@ -132,6 +132,8 @@ struct ControlledShare: Codable, Hashable, Sendable {
     var framesPerSecond: Double
     /// The total outgoing bitrate in kbit/s.
     var bitrate: Double
+    /// The reason why frames are smaller, fewer or coarser than wanted; nil if they are not.
+    var qualityLimitationReason: QualityLimitationReason?
     /// The maximum bitrate in kbit/s.
     let maxBitrate: Int
     /// Whether it follows the size of the content, because the presenter has chosen none.

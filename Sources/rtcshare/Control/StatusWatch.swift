@@ -76,6 +76,7 @@ extension ControlledShare {
         guard !keepingMeasurements else { return share }
         share.messages = []
         (share.width, share.height, share.framesPerSecond, share.bitrate) = (nil, nil, 0, 0)
+        share.qualityLimitationReason = nil
         for index in viewers.indices {
             share.viewers[index].bitrate = nil
             share.viewers[index].fractionLost = nil

@@ -54,6 +54,8 @@ internal import RTCShareWireFormat
     var rates = ShareRates()
     /// The codec of the last second, with the reason.
     var codecDecision: CodecDecision?
+    /// The reason why the content's video is not as good as wanted; nil if it is.
+    var qualityLimitationReason: QualityLimitationReason?
     /// The rates of the last minutes.
     var history = ShareHistory()
     /// The condition of each viewer's connection.

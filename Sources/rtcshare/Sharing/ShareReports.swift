@@ -28,6 +28,7 @@ internal import RTCShareTransport
         share.troubles.update(with: summaries, maxBitrate: share.contentBitrate)
         share.history.add(ShareHistory.Sample(share.rates, viewers: share.watchingCount, at: Date()))
         share.codecDecision = await share.room.contentShare.codecDecision()
+        share.qualityLimitationReason = await share.room.contentShare.qualityLimitationReason()
         reportSlowness()
         seconds += 1
         if seconds.isMultiple(of: Self.secondsBetweenTrims) {

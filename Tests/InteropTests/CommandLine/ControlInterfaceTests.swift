@@ -1,4 +1,5 @@
 import Foundation
+import RTCShareMedia
 import RTCSharePeerConnection
 import RTCShareSignaling
 import RTCShareStreams
@@ -59,8 +60,9 @@ extension Interop {
             let share = ControlledShare(
                 name: "", pid: 1, attendee: "", state: .sharing, source: "", interruption: "",
                 camera: .init(spec: "", interruption: "", isLightOn: true), sounds: [sound], microphone: sound,
-                width: 1, height: 1, framesPerSecond: 1, bitrate: 1, maxBitrate: 1, maxFramerate: 1, codec: codec,
-                maxWidth: 1, maxHeight: 1, hint: .text, isSlateShown: true, isAudioMuted: true, isMicrophoneMuted: true,
+                width: 1, height: 1, framesPerSecond: 1, bitrate: 1, qualityLimitationReason: .cpu, maxBitrate: 1,
+                maxFramerate: 1, codec: codec, maxWidth: 1, maxHeight: 1, hint: .text, isSlateShown: true,
+                isAudioMuted: true, isMicrophoneMuted: true,
                 destination: "", subgroups: [], isLocked: true, needsApproval: true,
                 recording: .init(file: "", seconds: 1), viewers: [viewer], servers: [place],
                 messages: [message], uptime: 1)
