@@ -35,6 +35,19 @@ func publish(inRoomOfJanus room: SharingRoom) async throws {
     // end
 }
 
+func change(layersOf room: SharingRoom) async throws {
+    // snippet:layers
+    try await room.contentShare.update(
+        VideoEncodingParameters(
+            maxBitrate: .kilobitsPerSecond(2500),
+            layers: [
+                VideoLayerParameters(),
+                VideoLayerParameters(maxBitrate: .kilobitsPerSecond(1000), scaleResolutionDownBy: 2),
+                VideoLayerParameters(active: false),
+            ]))
+    // end
+}
+
 func publishOnce(_ room: SharingRoom, at endpoint: WHIPEndpoint) async throws {
     // snippet:session
     let session = try await WHIPSession(at: endpoint, publishing: room)

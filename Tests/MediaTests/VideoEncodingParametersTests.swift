@@ -35,6 +35,21 @@ import Testing
         }
     }
 
+    @Test("The parameters of a layer have the limits of the video's, and a divisor of 1 to 64")
+    func layers() {
+        func problem(_ layer: VideoLayerParameters) -> String? {
+            VideoEncodingParameters(layers: [VideoLayerParameters(active: false), layer]).problem
+        }
+        #expect(problem(VideoLayerParameters(scaleResolutionDownBy: 1.5)) == nil)
+        for scale in [0, 0.9, 65, -1, .nan, .infinity] as [Double] {
+            #expect(problem(VideoLayerParameters(scaleResolutionDownBy: scale))?.contains("1.0 to 64.0") == true)
+        }
+        #expect(problem(VideoLayerParameters(maxBitrate: .kilobitsPerSecond(29)))?.contains("29 kbit/s") == true)
+        #expect(problem(VideoLayerParameters(maxFramerate: 0))?.contains("frame rate") == true)
+        let layers = [VideoLayerParameters(maxFramerate: 5)]
+        #expect(VideoEncodingParameters().overriding(VideoEncodingParameters(layers: layers)).layers == layers)
+    }
+
     private static let size = PixelSize(width: 640, height: 360)
     private static let defaults = VideoEncodingParameters(
         maxBitrate: .kilobitsPerSecond(2500), maxFramerate: 30, maxSize: PixelSize(width: 1280, height: 720),

@@ -16,12 +16,14 @@ extension VideoSendStream {
         } catch {
             throw .encoder("\(error)")
         }
+        setLayers(parameters.layers ?? [])
     }
 
     /// Applies these parameters, with the ``codecs(_:)`` of them, from now on.
     nonisolated func apply(_ parameters: VideoEncodingParameters, codecs: [VideoCodec]?, defaults: VideoDefaults) {
         let settings = VideoEncoder.Settings(resolving: parameters, over: defaults.settings)
         update { $0 = settings }
+        setLayers(parameters.layers ?? [])
         setCodecs(codecs)
     }
 

@@ -18,13 +18,17 @@ public struct VideoEncodingParameters: Sendable, Hashable {
     /// gets the first one that it accepts, or another one if it accepts none of them. With nil the choice depends on
     /// the route and the machine.
     public var codecs: [String]?
+    /// The layers of a simulcast, the best first (W3C `sendEncodings`). Their number is that of
+    /// `Connection.Configuration.contentLayers`, and further ones have no effect. Nil gives all layers the usual values.
+    public var layers: [VideoLayerParameters]?
     /// The heuristics of the encoder that are used.
     package var heuristics = EncoderHeuristics.all
 
     /// Creates parameters. For those that are nil, the kind of the video determines the value.
     public init(
         maxBitrate: DataRate? = nil, maxFramerate: Double? = nil, maxSize: PixelSize? = nil,
-        contentHint: ContentHint? = nil, usesPartialUpdates: Bool? = nil, codecs: [String]? = nil
+        contentHint: ContentHint? = nil, usesPartialUpdates: Bool? = nil, codecs: [String]? = nil,
+        layers: [VideoLayerParameters]? = nil
     ) {
         self.maxBitrate = maxBitrate
         self.maxFramerate = maxFramerate
@@ -32,6 +36,7 @@ public struct VideoEncodingParameters: Sendable, Hashable {
         self.contentHint = contentHint
         self.usesPartialUpdates = usesPartialUpdates
         self.codecs = codecs
+        self.layers = layers
     }
 
     /// The bitrates that ``maxBitrate`` can have.
@@ -44,7 +49,8 @@ public struct VideoEncodingParameters: Sendable, Hashable {
         var result = Self(
             maxBitrate: maxBitrate ?? defaults.maxBitrate, maxFramerate: maxFramerate ?? defaults.maxFramerate,
             maxSize: maxSize ?? defaults.maxSize, contentHint: contentHint ?? defaults.contentHint,
-            usesPartialUpdates: usesPartialUpdates ?? defaults.usesPartialUpdates, codecs: codecs ?? defaults.codecs)
+            usesPartialUpdates: usesPartialUpdates ?? defaults.usesPartialUpdates, codecs: codecs ?? defaults.codecs,
+            layers: layers ?? defaults.layers)
         result.heuristics = heuristics.intersection(defaults.heuristics)
         return result
     }
@@ -62,6 +68,6 @@ public struct VideoEncodingParameters: Sendable, Hashable {
         if let maxSize, maxSize.width < 16 || maxSize.height < 16 || max(maxSize.width, maxSize.height) > 16_383 {
             return "the maximum size \(maxSize) is out of range: use sides of 16 to 16383"
         }
-        return nil
+        return layers?.lazy.compactMap(\.problem).first
     }
 }

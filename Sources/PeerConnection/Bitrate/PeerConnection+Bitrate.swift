@@ -13,8 +13,10 @@ extension PeerConnection {
         guard !state.isOver, outbound.indices.contains(media), outbound[media].target.demand != demand else {
             return
         }
+        let maximum = maximumBitrateOfPath
         outbound[media].target.demand = demand
         bandwidth.allocation.isDue = true
+        if maximumBitrateOfPath != maximum { bandwidth.setMaximum(maximumBitrateOfPath, now: now) }
         allocateBitrate(now: now)
     }
 
@@ -28,10 +30,14 @@ extension PeerConnection {
         advance(now: now)
     }
 
-    /// The maximum bitrate with the further layers that the descriptions have.
+    /// The maximum bitrate with the further layers that the descriptions have, whose encoders can have more than usual.
     var maximumBitrateOfPath: DataRate {
         let layers = negotiated?.acceptedMedia.map(\.layers.count).max() ?? 0
-        return SimulcastLayer.bitrate(ofAll: layers, wanted: configuration.maximumBitrate)
+        let demands = outbound.indices.filter { outbound[$0].isActive && !isLeading($0) }
+            .compactMap { outbound[$0].target.demand?.maximum }
+        return max(
+            SimulcastLayer.bitrate(ofAll: layers, wanted: configuration.maximumBitrate),
+            demands.reduce(configuration.maximumBitrate, +))
     }
 
     /// Returns the latest reported target of a media's encoder; nil before the connection is established, and if the

@@ -4,6 +4,8 @@ package import RTCShareWireFormat
 package struct SimulcastLayer: Sendable, Hashable {
     /// The place, zero for the best layer or a single stream.
     package let index: Int
+    /// Whether it is a single stream.
+    package let isSingle: Bool
 
     /// The parts of the wanted bitrate that the layers after the best one have at most, and their highest bitrates: for
     /// viewers with 800 and with 300 kbit/s.
@@ -11,8 +13,11 @@ package struct SimulcastLayer: Sendable, Hashable {
         (0.3, .kilobitsPerSecond(700)), (0.1, .kilobitsPerSecond(250)),
     ]
 
-    /// Creates the layer of this place, by default of a single stream.
-    package init(_ index: Int = 0) { self.index = index }
+    /// Creates the place of a single stream.
+    package init() { (index, isSingle) = (0, true) }
+
+    /// Creates the layer of this place.
+    package init(_ index: Int) { (self.index, isSingle) = (index, false) }
 
     /// Returns the maximum bitrate, of an encoding whose best layer has `wanted`.
     package func maximumBitrate(of wanted: DataRate) -> DataRate {

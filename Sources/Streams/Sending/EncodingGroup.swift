@@ -1,3 +1,4 @@
+internal import RTCShareMedia
 internal import RTCSharePeerConnection
 internal import RTCShareRTP
 internal import RTCShareTransport
@@ -21,6 +22,8 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
 
     /// The settings that the owner wants, before the peers' limits.
     var wanted: VideoEncoder.Settings
+    /// The parameters of the layers of a simulcast, the best first; empty for the usual values.
+    private var layers: [VideoLayerParameters] = []
     /// The priority of this video over others on the same route.
     let priority: BitratePriority
     /// Whether there is video to encode.
@@ -70,6 +73,7 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
     /// Adds a sender, which sends after a description has agreed to it.
     mutating func add(_ sender: Sender, layer: SimulcastLayer = SimulcastLayer(), isActive: Bool) {
         sender.state = VideoSender.State(isActive: isActive, layer: layer)
+        sender.state.isLayerActive = parameters(of: sender)?.active ?? true
         senders[sender.id] = sender
     }
 
@@ -108,6 +112,23 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
         sender.state.isActive = isActive
         sender.state.hasFailed = false
         startOrStop(sender, now: now)
+    }
+
+    /// Sets the parameters of the layers. One that becomes active begins with a key frame.
+    mutating func setLayers(_ layers: [VideoLayerParameters], now: Duration) {
+        guard layers != self.layers else { return }
+        self.layers = layers
+        for sender in senders.values {
+            sender.state.isLayerActive = parameters(of: sender)?.active ?? true
+            startOrStop(sender, now: now)
+        }
+        move(now: now)
+    }
+
+    /// Returns the parameters of a sender's layer; nil for the usual values, and for a single stream.
+    private func parameters(of sender: Sender) -> VideoLayerParameters? {
+        let layer = sender.state.layer
+        return layer.isSingle || layer.index >= layers.count ? nil : layers[layer.index]
     }
 
     /// Sets the target bitrate of a sender's route.
@@ -245,7 +266,7 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
             .min()
         settings.burstRate = pacing ?? .zero
         for member in members { limits(of: member).apply(to: &settings, isShared: members.count > 1) }
-        settings.sizeDivisor = members.map { wanted.sizeDivisor(of: $0.state.layer) }.min() ?? 1
+        settings.sizeDivisor = members.map { wanted.sizeDivisor(of: $0.state.layer, parameters(of: $0)) }.min() ?? 1
         return settings
     }
 
@@ -316,7 +337,7 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
             limits.maximumMacroblocks = format.limits.maximumMacroblocks
             limits.maximumFramesPerSecond = format.limits.maximumFramesPerSecond
         }
-        limits.limit(to: sender.state.layer, of: wanted)
+        limits.limit(to: sender.state.layer, of: wanted, parameters(of: sender))
         return limits
     }
 

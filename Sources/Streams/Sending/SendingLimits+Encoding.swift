@@ -45,13 +45,17 @@ extension SendingLimits {
         if !acceptsOrientation { settings.turnsPictures = true }
     }
 
-    /// Applies the limits of a layer of a simulcast; the best one has none. The further layers of a screen stay sharp, with
-    /// fewer frames, and those of motion stay smooth, with fewer pixels.
-    mutating func limit(to layer: SimulcastLayer, of wanted: VideoEncoder.Settings) {
-        guard layer.index > 0 else { return }
-        limitBitrate(to: max(layer.maximumBitrate(of: wanted.bitrate), Self.leastBitrate))
-        guard !wanted.isMotion else { return }
-        let rate = layer.index == 1 ? 10.0 : Self.leastFramesPerSecond
+    /// Applies the limits of a layer of a simulcast; the best one has only those of its parameters. Without parameters, the
+    /// further layers of a screen stay sharp, with fewer frames, and those of motion stay smooth, with fewer pixels.
+    mutating func limit(
+        to layer: SimulcastLayer, of wanted: VideoEncoder.Settings, _ parameters: VideoLayerParameters? = nil
+    ) {
+        let isFurther = layer.index > 0
+        limitBitrate(
+            to: parameters?.maxBitrate
+                ?? (isFurther ? max(layer.maximumBitrate(of: wanted.bitrate), Self.leastBitrate) : nil))
+        let usualRate = layer.index == 1 ? 10.0 : Self.leastFramesPerSecond
+        guard let rate = parameters?.maxFramerate ?? (isFurther && !wanted.isMotion ? usualRate : nil) else { return }
         maximumFramesPerSecond = min(maximumFramesPerSecond ?? rate, rate)
     }
 }
@@ -59,6 +63,8 @@ extension SendingLimits {
 extension VideoEncoder.Settings {
     fileprivate var isMotion: Bool { (hint ?? assumedHint) == .motion }
 
-    /// Returns the number by which a layer divides the sides of frames: half for each layer of motion.
-    func sizeDivisor(of layer: SimulcastLayer) -> Int { isMotion ? 1 << layer.index : 1 }
+    /// Returns the number by which a layer divides the sides of frames: without parameters, half for each layer of motion.
+    func sizeDivisor(of layer: SimulcastLayer, _ parameters: VideoLayerParameters? = nil) -> Double {
+        parameters?.scaleResolutionDownBy ?? (isMotion ? Double(1 << layer.index) : 1)
+    }
 }

@@ -295,6 +295,14 @@ package actor VideoSendStream {
         }
     }
 
+    /// Changes the parameters of the layers of a simulcast, the best first (W3C `setParameters`); empty for the usual ones.
+    package nonisolated func setLayers(_ layers: [VideoLayerParameters]) {
+        post { stream in
+            stream.change { $0.setLayers(layers, now: Self.now) }
+            stream.updateDemand()
+        }
+    }
+
     /// Changes the group, carries out its actions, and then updates the encoders' settings.
     private func change(_ body: (inout EncodingGroup<VideoSender>) -> Void = { _ in }) {
         chooseCodecs()

@@ -41,7 +41,8 @@ package final class VideoSender: RTPSender {
             VideoSender(connection: connection, media: media, layer: SimulcastLayer(index), stream: stream)
         }
         self.init(
-            connection: connection, media: media[0], layer: SimulcastLayer(), layers: layers, stream: stream)
+            connection: connection, media: media[0], layer: layers.isEmpty ? SimulcastLayer() : SimulcastLayer(0),
+            layers: layers, stream: stream)
     }
 
     private init(
@@ -79,6 +80,8 @@ package final class VideoSender: RTPSender {
     struct State {
         /// Whether it is active in the room (W3C `RTCRtpEncodingParameters.active`).
         var isActive = true
+        /// Whether the parameters of its layer are active, too.
+        var isLayerActive = true
         /// Whether it is paused since no encoder could be made for its layer.
         var hasFailed = false
         /// Its place among the layers of a simulcast, which determines its limits.
@@ -99,7 +102,7 @@ package final class VideoSender: RTPSender {
         /// Whether nothing is sent, and nothing will be sent with the next key frame or later.
         var isIdle: Bool { phase == .idle }
         /// Whether it should not be idle.
-        var maySend: Bool { isActive && !hasFailed && agreement.media == .agreed }
+        var maySend: Bool { isActive && isLayerActive && !hasFailed && agreement.media == .agreed }
         var isWithheld: Bool { phase == .withheld }
         /// Whether nothing more can be sent now: its queue is full, or it has no bitrate. The other senders of its encoding
         /// do not wait for it then.

@@ -278,8 +278,8 @@ struct EncodingOrder {
 extension PixelSize {
     fileprivate var transposed: PixelSize { PixelSize(width: height, height: width) }
 
-    fileprivate func divided(by divisor: Int) -> PixelSize {
-        PixelSize(width: max(width / divisor, 1), height: max(height / divisor, 1))
+    fileprivate func divided(by divisor: Double) -> PixelSize {
+        PixelSize(width: max(Int(Double(width) / divisor), 1), height: max(Int(Double(height) / divisor), 1))
     }
 }
 

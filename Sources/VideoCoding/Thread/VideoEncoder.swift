@@ -25,7 +25,7 @@ package final class VideoEncoder: Sendable {
         /// The maximum size of an upright frame. Larger frames are scaled to fit with their aspect ratio.
         package var maximumSize: PixelSize
         /// The number by which the sides of a frame of that size are divided (W3C `scaleResolutionDownBy`).
-        package var sizeDivisor = 1
+        package var sizeDivisor = 1.0
         /// The hint for the content, whatever the source's is; nil for the source's hint and its changes. Content
         /// without a hint (`ContentHint.none`) is classified by its motion: a video is `motion`, everything else is
         /// `detail`.

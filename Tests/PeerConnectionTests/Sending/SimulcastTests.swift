@@ -1,3 +1,4 @@
+import RTCShareCongestionControl
 import RTCShareNetworkSimulation
 import RTCShareRTP
 import RTCShareSDP
@@ -215,6 +216,19 @@ import Testing
         for (rate, kilobits) in zip(rates, expected) {
             #expect(abs(rate.bitsPerSecond - kilobits * 1000) <= kilobits * 100, "\(rates)")
         }
+    }
+
+    @Test("Further layers that have more than usual raise the maximum of the path")
+    func largeLayers() throws {
+        let call = try Self.call(seed: 918, answering: Self.lines("f;h;q"))
+        Self.setDemands(of: call)
+        #expect(call.sender.bandwidth.estimator.maximum == .kilobitsPerSecond(2500 + 700 + 250))
+        let demand = BitrateDemand(
+            minimum: .kilobitsPerSecond(30), maximum: .kilobitsPerSecond(1500), priority: .medium)
+        call.sender.setDemand(demand, media: 1, now: call.now)
+        #expect(call.sender.bandwidth.estimator.maximum == .kilobitsPerSecond(2500 + 1500 + 250))
+        call.sender.setDemand(.zero, media: 1, now: call.now)
+        #expect(call.sender.bandwidth.estimator.maximum == .kilobitsPerSecond(2500 + 700 + 250))
     }
 
     @Test("A receiver can pause one layer and resume it with a key frame, without the others")

@@ -102,6 +102,52 @@ import Testing
         #expect(Array(rates()[1...]) == [600, 200].map { .kilobitsPerSecond($0) })
     }
 
+    @Test("The parameters of a layer replace its usual values, and one that is not active begins with one key frame")
+    func layerParameters() {
+        var group = EncodingGroup<NumberedVideoSender>(wanted: Self.wanted)
+        let senders = (0..<4).map { NumberedVideoSender($0) }
+        var agreement = SenderAgreement()
+        agreement.media = .agreed
+        for sender in senders {
+            let layer = sender.id < 3 ? SimulcastLayer(sender.id) : SimulcastLayer()
+            group.add(sender, layer: layer, isActive: true)
+            group.negotiated(agreement, of: sender, now: .zero)
+        }
+        group.isShowing = true
+        var begun: [Int] = []
+        var keyFrames: [Int] = []
+        func carryOut() {
+            (begun, keyFrames) = ([], [])
+            while let action = group.takeAction() {
+                switch action {
+                case .begin(let encoding, _): begun.append(encoding)
+                case .makeKeyFrame(let encoding, _): keyFrames.append(encoding)
+                case .end: continue
+                }
+            }
+        }
+        group.setLayers(
+            [
+                VideoLayerParameters(active: false), VideoLayerParameters(maxBitrate: .kilobitsPerSecond(1500)),
+                VideoLayerParameters(maxFramerate: 15, scaleResolutionDownBy: 1.5),
+            ], now: .zero)
+        carryOut()
+        #expect(senders.map(\.state.isIdle) == [true, false, false, false], "a single stream has no layers")
+        #expect(senders.map { group.demand(of: $0).maximum } == [0, 1500, 200, 2000].map { .kilobitsPerSecond($0) })
+        let settings = senders.map { group.settings(of: group.encoding(of: $0), now: .zero) }
+        #expect(settings[1...].map(\.framesPerSecond) == [10, 15, 30])
+        #expect(settings[1...].map(\.sizeDivisor) == [1, 1.5, 1])
+        group.setLayers(
+            [VideoLayerParameters(), VideoLayerParameters(active: false), VideoLayerParameters()], now: .seconds(1))
+        carryOut()
+        #expect(senders.map(\.state.isIdle) == [false, true, false, false] && keyFrames == [0])
+        group.setLayers([], now: .seconds(2))
+        carryOut()
+        let second = group.encoding(of: senders[1])
+        #expect(begun == [second] && keyFrames == [second])
+        #expect(group.settings(of: second, now: .zero).framesPerSecond == 10)
+    }
+
     @Test("A layer without an encoder pauses until there is another track, and leaves the best encoding as it is")
     func layerWithoutEncoder() {
         var group = EncodingGroup<NumberedVideoSender>(wanted: Self.wanted)
