@@ -22,6 +22,8 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
 
     /// The settings that the owner wants, before the peers' limits.
     var wanted: VideoEncoder.Settings
+    /// The hint of the best encoding's last frame, which its encoder may have found in the content; nil before the first.
+    var shownHint: ContentHint?
     /// The parameters of the layers of a simulcast, the best first; empty for the usual values.
     private var layers: [VideoLayerParameters] = []
     /// The priority of this video over others on the same route.
@@ -212,6 +214,7 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
 
     /// Allows the codecs and the layers that failed with frames of another track.
     mutating func trackChanged(now: Duration) {
+        shownHint = nil
         for sender in senders.values where sender.state.hasFailed {
             sender.state.hasFailed = false
             startOrStop(sender, now: now)
@@ -266,7 +269,7 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
             .min()
         settings.burstRate = pacing ?? .zero
         for member in members { limits(of: member).apply(to: &settings, isShared: members.count > 1) }
-        settings.sizeDivisor = members.map { wanted.sizeDivisor(of: $0.state.layer, parameters(of: $0)) }.min() ?? 1
+        settings.sizeDivisor = members.map { sizeDivisor(of: $0) }.min() ?? 1
         return settings
     }
 
@@ -337,8 +340,17 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
             limits.maximumMacroblocks = format.limits.maximumMacroblocks
             limits.maximumFramesPerSecond = format.limits.maximumFramesPerSecond
         }
-        limits.limit(to: sender.state.layer, of: wanted, parameters(of: sender))
+        limits.limit(to: sender.state.layer, of: wanted, isMotion: isMotion, parameters(of: sender))
         return limits
+    }
+
+    /// Whether the content is motion. A film is often found to be that by its encoder only.
+    private var isMotion: Bool { (wanted.hint ?? shownHint ?? wanted.assumedHint) == .motion }
+
+    /// Returns the number by which a sender's layer divides the sides of frames: without parameters, half for each layer of
+    /// motion.
+    private func sizeDivisor(of sender: Sender) -> Double {
+        parameters(of: sender)?.scaleResolutionDownBy ?? (isMotion ? Double(1 << sender.state.layer.index) : 1)
     }
 
     /// Returns the codec that a sender should have. If `retrying` is true and all that its peer accepts have failed, it is

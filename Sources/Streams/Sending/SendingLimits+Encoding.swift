@@ -48,23 +48,14 @@ extension SendingLimits {
     /// Applies the limits of a layer of a simulcast; the best one has only those of its parameters. Without parameters, the
     /// further layers of a screen stay sharp, with fewer frames, and those of motion stay smooth, with fewer pixels.
     mutating func limit(
-        to layer: SimulcastLayer, of wanted: VideoEncoder.Settings, _ parameters: VideoLayerParameters? = nil
+        to layer: SimulcastLayer, of wanted: VideoEncoder.Settings, isMotion: Bool, _ parameters: VideoLayerParameters?
     ) {
         let isFurther = layer.index > 0
         limitBitrate(
             to: parameters?.maxBitrate
                 ?? (isFurther ? max(layer.maximumBitrate(of: wanted.bitrate), Self.leastBitrate) : nil))
         let usualRate = layer.index == 1 ? 10.0 : Self.leastFramesPerSecond
-        guard let rate = parameters?.maxFramerate ?? (isFurther && !wanted.isMotion ? usualRate : nil) else { return }
+        guard let rate = parameters?.maxFramerate ?? (isFurther && !isMotion ? usualRate : nil) else { return }
         maximumFramesPerSecond = min(maximumFramesPerSecond ?? rate, rate)
-    }
-}
-
-extension VideoEncoder.Settings {
-    fileprivate var isMotion: Bool { (hint ?? assumedHint) == .motion }
-
-    /// Returns the number by which a layer divides the sides of frames: without parameters, half for each layer of motion.
-    func sizeDivisor(of layer: SimulcastLayer, _ parameters: VideoLayerParameters? = nil) -> Double {
-        parameters?.scaleResolutionDownBy ?? (isMotion ? Double(1 << layer.index) : 1)
     }
 }

@@ -243,7 +243,10 @@ package actor VideoSendStream {
             encodings[encoding]?.encoder.requestKeyFrame()
             return
         }
-        if encoding == group.mainEncoding { choice.count(encoded) }
+        if encoding == group.mainEncoding {
+            choice.count(encoded)
+            if group.shownHint != encoded.contentHint { change { $0.shownHint = encoded.contentHint } }
+        }
         let now = Self.now
         if now >= nextChoice { change() }
         let recipients = group.recipients(of: encoding, isKeyFrame: frame.isKeyFrame)

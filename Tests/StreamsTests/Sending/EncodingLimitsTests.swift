@@ -55,20 +55,22 @@ import Testing
 
     @Test(
         "The layers of a screen have fewer frames, and those of motion fewer pixels",
-        arguments: [ContentHint.text, .motion])
-    func layers(hint: ContentHint) {
-        var wanted = Self.wanted
-        wanted.hint = hint
-        let settings = (0..<3).map { index in
-            var limits = SendingLimits()
-            limits.limit(to: SimulcastLayer(index), of: wanted)
-            var settings = wanted
-            limits.apply(to: &settings, isShared: false)
-            settings.sizeDivisor = wanted.sizeDivisor(of: SimulcastLayer(index))
-            return settings
+        arguments: [
+            (.text, nil, false), (.motion, nil, true), (nil, nil, false), (nil, .motion, true), (.text, .motion, false),
+        ] as [(ContentHint?, ContentHint?, Bool)])
+    func layers(hint: ContentHint?, found: ContentHint?, isMotion: Bool) {
+        var group = EncodingGroup<NumberedVideoSender>(wanted: Self.wanted)
+        group.wanted.hint = hint
+        group.shownHint = found
+        let senders = (0..<3).map { NumberedVideoSender($0) }
+        var agreement = SenderAgreement()
+        agreement.media = .agreed
+        for sender in senders {
+            group.add(sender, layer: SimulcastLayer(sender.id), isActive: true)
+            group.negotiated(agreement, of: sender, now: .zero)
         }
+        let settings = senders.map { group.settings(of: group.encoding(of: $0), now: .zero) }
         #expect(settings.map(\.bitrate) == [2000, 600, 200].map { .kilobitsPerSecond($0) })
-        let isMotion = hint == .motion
         #expect(settings.map(\.framesPerSecond) == (isMotion ? [30, 30, 30] : [30, 10, 5]))
         #expect(settings.map(\.sizeDivisor) == (isMotion ? [1, 2, 4] : [1, 1, 1]))
         #expect(Set(settings.map(\.maximumSize)).count == 1)
