@@ -279,8 +279,8 @@ let package = Package(
         tests(
             "TransportTests",
             [
-                "ICE", "Locks", "Media", "NetworkSimulation", "PeerConnection", "RTP", "SDP", "STUN", "Transport",
-                "WireFormat",
+                "CongestionControl", "ICE", "Locks", "Media", "NetworkSimulation", "PeerConnection", "RTP", "SDP",
+                "STUN", "Transport", "WireFormat",
             ],
             ["TestSupport", logging, nioCore, nioEmbedded, nioPosix], swiftSettings: settingsOfWaitingTests),
         tests(

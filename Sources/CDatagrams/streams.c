@@ -2,7 +2,9 @@
 
 // The C library's header has only the oldest members of tcp_info, and can't be included together with the kernel's.
 #include <linux/tcp.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 int stream_read_progress(int descriptor, struct stream_progress *progress) {
@@ -15,4 +17,9 @@ int stream_read_progress(int descriptor, struct stream_progress *progress) {
     // The kernel says "unknown" by all ones.
     progress->minimum_round_trip = info.tcpi_min_rtt == UINT32_MAX ? info.tcpi_rtt : info.tcpi_min_rtt;
     return 0;
+}
+
+int stream_unsent(int descriptor) {
+    int count = 0;
+    return ioctl(descriptor, SIOCOUTQNSD, &count) == 0 ? count : 0;
 }

@@ -77,3 +77,6 @@ struct stream_progress {
 
 /// Reads the progress of a TCP connection. Returns 0 on success.
 int stream_read_progress(int descriptor, struct stream_progress *progress);
+
+/// Returns the number of bytes written to a TCP connection that have not been sent yet.
+int stream_unsent(int descriptor);

@@ -151,6 +151,8 @@ public actor Connection {
 
     /// The maximum time in which the pacer sends everything that waits.
     private static let longestQueue = TimeAmount.seconds(2)
+    /// The interval at which a stream without room is checked again.
+    private static let fullnessInterval = Duration.milliseconds(5)
 
     /// Creates a connection and opens its sockets, as ``open(_:)`` does.
     package init(
@@ -398,9 +400,15 @@ public actor Connection {
             if case .gatheringComplete = event { resumeGatherWaiters() }
             if let signal = ConnectionSignal(event, ufrag: peer.localUsernameFragment) { pendingSignals.append(signal) }
         }
-        if let entry { loop.schedule(entry, at: peer.nextDeadline(now: now) ?? .distantFuture) }
+        if let entry { loop.schedule(entry, at: nextDeadline(now: now)) }
         loop.endGathering()
         if hasRelayFailed { renewCredentials() }
+    }
+
+    private func nextDeadline(now: Instant) -> Instant {
+        let deadline = peer.nextDeadline(now: now) ?? .distantFuture
+        // Nothing reports that a stream with unsent bytes has room again.
+        return peer.isStreamFull ? min(deadline, now.advanced(by: Self.fullnessInterval)) : deadline
     }
 
     /// Reports the progress of the stream that carries media.

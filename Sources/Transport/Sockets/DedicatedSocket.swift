@@ -125,22 +125,25 @@ final class DedicatedSocket {
     /// Whether media must wait because the connection has accepted all that it can send soon.
     var isFull: Bool {
         guard endpoint.transport.isStream else { return false }
-        return if case .open(let channel) = state { !channel.isWritable } else { true }
+        guard case .open(let channel) = state, channel.isWritable else { return true }
+        // The kernel applies the limit only to new segments, and adds up to 64 KiB to the last one.
+        return Int(withDescriptor(of: channel, stream_unsent) ?? 0) >= Self.unsentLimit
     }
 
     /// Returns the progress of the connection; nil if there is none.
     func progress() -> StreamProgress? {
         guard case .open(let channel) = state else { return nil }
         var progress = stream_progress()
-        let result = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
-            of: NIOBSDSocket.Handle.self
-        ) { stream_read_progress($0, &progress) }
-        guard result == 0 else { return nil }
+        guard withDescriptor(of: channel, { stream_read_progress($0, &progress) }) == 0 else { return nil }
         let waiting = (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
         return StreamProgress(
             acknowledged: progress.acknowledged, unsent: Int(progress.unsent) + waiting,
             roundTripTime: .microseconds(Int64(progress.round_trip)),
             minimumRoundTripTime: .microseconds(Int64(progress.minimum_round_trip)))
+    }
+
+    private func withDescriptor(of channel: any Channel, _ call: (CInt) -> CInt) -> CInt? {
+        try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self, call)
     }
 
     /// Keeps a connection of a peer, which has shown that it knows the ICE password.
