@@ -12,6 +12,8 @@ int stream_read_progress(int descriptor, struct stream_progress *progress) {
     socklen_t length = sizeof info;
     if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) { return -1; }
     progress->acknowledged = info.tcpi_bytes_acked;
+    progress->selectively_acknowledged = (uint64_t)info.tcpi_sacked * info.tcpi_snd_mss;
+    progress->window = (uint64_t)info.tcpi_snd_cwnd * info.tcpi_snd_mss;
     progress->unsent = info.tcpi_notsent_bytes;
     progress->round_trip = info.tcpi_rtt;
     // The kernel says "unknown" by all ones.

@@ -68,6 +68,10 @@ int processor_pin(unsigned first, unsigned count);
 struct stream_progress {
     /// The bytes that the peer has acknowledged so far.
     uint64_t acknowledged;
+    /// The bytes after a lost segment that the peer has reported as received, estimated from their segments.
+    uint64_t selectively_acknowledged;
+    /// The congestion window, in bytes.
+    uint64_t window;
     /// The written bytes that have not been sent yet.
     uint32_t unsent;
     /// The smoothed and the minimum round-trip time, in microseconds.

@@ -39,6 +39,8 @@ package struct Deviations: NamedOptionSet, Hashable, Sendable {
     package static let foreignBurst = Deviations(rawValue: 1 << 13)
     /// Loss is met by forward error correction, a playout delay and repeated retransmissions (``LossPolicy``).
     package static let lossPolicy = Deviations(rawValue: 1 << 14)
+    /// The congestion window of a TCP connection to the peer limits the target (``StreamBandwidth``).
+    package static let streamWindow = Deviations(rawValue: 1 << 15)
 
     /// The names of the deviations in benchmarks, in the order of the article.
     package static let named: KeyValuePairs<String, Deviations> = [
@@ -47,6 +49,6 @@ package struct Deviations: NamedOptionSet, Hashable, Sendable {
         "return-probe": .returnProbe, "capacity-search": .capacitySearch,
         "silent-limit": .silentLimit, "fast-growth": .fastGrowth, "queue-cut": .queueCut,
         "background-loss": .backgroundLoss, "competing-rate": .competingRate, "foreign-burst": .foreignBurst,
-        "loss-policy": .lossPolicy,
+        "loss-policy": .lossPolicy, "stream-window": .streamWindow,
     ]
 }

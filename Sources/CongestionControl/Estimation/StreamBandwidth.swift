@@ -4,17 +4,26 @@ package import RTCShareWireFormat
 package struct StreamProgress: Sendable, Hashable {
     /// The number of bytes that the peer has acknowledged so far.
     package let acknowledged: UInt64
+    /// The same with the bytes after a lost segment that the peer has reported as received.
+    package let delivered: UInt64
     /// The number of written bytes that have not been sent yet.
     package let unsent: Int
+    /// The congestion window: the number of bytes that TCP sends in a round trip.
+    package let window: Int
     /// The smoothed round-trip time.
     package let roundTripTime: Duration
     /// The minimum round-trip time.
     package let minimumRoundTripTime: Duration
 
     /// Creates a report of progress.
-    package init(acknowledged: UInt64, unsent: Int, roundTripTime: Duration, minimumRoundTripTime: Duration) {
+    package init(
+        acknowledged: UInt64, delivered: UInt64, unsent: Int, window: Int, roundTripTime: Duration,
+        minimumRoundTripTime: Duration
+    ) {
         self.acknowledged = acknowledged
+        self.delivered = delivered
         self.unsent = unsent
+        self.window = window
         self.roundTripTime = roundTripTime
         self.minimumRoundTripTime = minimumRoundTripTime
     }
@@ -28,10 +37,17 @@ package struct StreamProgress: Sendable, Hashable {
 /// ```
 ///   bytes wait to be sent ──▶ their rate is TCP's ──▶ target: a little below, so that they don't wait for long
 ///   none wait, and the target is in use ──▶ target grows
+///   TCP's congestion window is smaller  ──▶ target: a little below what the window carries
 /// ```
 package struct StreamBandwidth: Sendable {
     /// The bitrate that media can use.
-    package private(set) var target: DataRate
+    package var target: DataRate { bounded(min(estimate, ceiling ?? estimate)) }
+    /// The estimate by the bytes that arrive.
+    private var estimate: DataRate
+    /// The rate that TCP's congestion window carries: after a loss it falls at once, and the estimate later. Nil if unknown.
+    private var ceiling: DataRate?
+    /// Whether the congestion window limits the target (``Deviations/streamWindow``).
+    private let usesWindow: Bool
     private var bounds: (minimum: DataRate, maximum: DataRate)
     /// The reports of the last ``window``, the oldest first.
     private var reports: [(progress: StreamProgress, at: Instant)] = []
@@ -43,10 +59,12 @@ package struct StreamBandwidth: Sendable {
 
     /// The interval of reports.
     package static let reportInterval = Duration.milliseconds(25)
-    /// The time over which the rate of acknowledged bytes is measured: a retransmission must not dominate it.
+    /// The time over which the rate of delivered bytes is measured: a retransmission must not dominate it.
     private static let window = Duration.milliseconds(600)
-    /// The minimum time of waiting bytes that shows TCP's rate: for an increase, and for a decrease.
-    private static let (briefWait, longWait) = (Duration.milliseconds(100), Duration.milliseconds(250))
+    /// The minimum time of waiting bytes that shows TCP's rate.
+    private static let longWait = Duration.milliseconds(250)
+    /// The minimum time of a rate that shows whether the target is in use.
+    private static let briefTime = Duration.milliseconds(100)
     /// The ratio of the target to TCP's rate.
     private static let share = 0.9
     /// The same if TCP has filled a queue on the path.
@@ -62,15 +80,16 @@ package struct StreamBandwidth: Sendable {
     private static let usedShare = 0.7
 
     /// Creates an estimate for a connection without reports.
-    package init(start: DataRate, minimum: DataRate, maximum: DataRate) {
+    package init(start: DataRate, minimum: DataRate, maximum: DataRate, usesWindow: Bool = true) {
+        self.usesWindow = usesWindow
         bounds = (minimum, max(minimum, maximum))
-        target = min(max(start, minimum), bounds.maximum)
+        estimate = min(max(start, minimum), bounds.maximum)
     }
 
     /// Sets the minimum and maximum target.
     package mutating func setBounds(minimum: DataRate, maximum: DataRate) {
         bounds = (minimum, max(minimum, maximum))
-        target = bounded(target)
+        estimate = bounded(estimate)
     }
 
     /// Whether the next report is due.
@@ -81,6 +100,9 @@ package struct StreamBandwidth: Sendable {
     /// Processes a report.
     package mutating func receive(_ progress: StreamProgress, now: Instant) {
         if let last = reports.last, now < last.at || progress.acknowledged < last.progress.acknowledged { reports = [] }
+        if usesWindow, progress.roundTripTime > .zero {
+            ceiling = DataRate(byteCount: progress.window, over: progress.roundTripTime) * Self.share
+        }
         let hasAdvanced = reports.last.map { progress.acknowledged > $0.progress.acknowledged } ?? false
         reports.append((progress, now))
         while reports.count > 2, now - reports[1].at >= Self.window { reports.removeFirst() }
@@ -90,7 +112,7 @@ package struct StreamBandwidth: Sendable {
             if hasAdvanced { follow(waitingSince, progress, now: now) }
         } else if grown.map({ now - $0 >= Self.growthInterval }) ?? true, let sample = sample(since: reports[0].at) {
             grown = now
-            if sample.rate >= target * Self.usedShare { target = bounded(target * Self.growth) }
+            if sample.rate >= estimate * Self.usedShare { estimate = bounded(estimate * Self.growth) }
         }
     }
 
@@ -102,20 +124,21 @@ package struct StreamBandwidth: Sendable {
         }
         let isQueued = progress.roundTripTime - progress.minimumRoundTripTime > Self.queueing
         let followed = bounded(sample.rate * (isQueued ? Self.queuedShare : Self.share))
-        if followed > target {
-            target = followed
-        } else if sample.time >= Self.longWait, lowered.map({ now - $0 >= Self.longWait }) ?? true {
+        guard sample.time >= Self.longWait else { return }
+        if followed > estimate {
+            estimate = followed
+        } else if lowered.map({ now - $0 >= Self.longWait }) ?? true {
             lowered = now
-            target = max(followed, target * Self.largestCut)
+            estimate = max(followed, estimate * Self.largestCut)
         }
     }
 
-    /// Returns the rate of acknowledged bytes since the first report at or after `start`; nil if that is too recent.
+    /// Returns the rate of delivered bytes since the first report at or after `start`; nil if that is too recent.
     private func sample(since start: Instant) -> (rate: DataRate, time: Duration)? {
         guard let first = reports.first(where: { $0.at >= start }), let last = reports.last else { return nil }
         let time = last.at - first.at
-        guard time >= Self.briefWait else { return nil }
-        let bytes = last.progress.acknowledged - first.progress.acknowledged
+        guard time >= Self.briefTime else { return nil }
+        let bytes = max(last.progress.delivered, first.progress.delivered) - first.progress.delivered
         return (DataRate(byteCount: Int(clamping: bytes), over: time), time)
     }
 

@@ -8,6 +8,8 @@ struct BandwidthControl: ~Copyable {
     var estimator: BandwidthEstimator
     /// The estimator of a TCP connection to the peer, which applies instead; nil for other paths.
     private(set) var stream: StreamBandwidth?
+    /// Whether the congestion window of that connection limits the target.
+    private let usesStreamWindow: Bool
     /// The queue of packets to send.
     var pacer: Pacer<PacedPacket>
     var allocation = BitrateAllocation()
@@ -33,6 +35,7 @@ struct BandwidthControl: ~Copyable {
         rates.maximum = configuration.maximumBitrate
         rates.minimum = min(rates.minimum, configuration.maximumBitrate)
         rates.deviations = configuration.congestionDeviations
+        usesStreamWindow = configuration.congestionDeviations.contains(.streamWindow)
         estimator = BandwidthEstimator(configuration: rates)
         pacer = Pacer(targetRate: rates.start)
     }
@@ -102,7 +105,9 @@ struct BandwidthControl: ~Copyable {
         estimator.pathChanged(now: now)
         stream =
             isStream
-            ? StreamBandwidth(start: estimator.start, minimum: estimator.minimum, maximum: estimator.maximum) : nil
+            ? StreamBandwidth(
+                start: estimator.start, minimum: estimator.minimum, maximum: estimator.maximum,
+                usesWindow: usesStreamWindow) : nil
         pacer.setQueueTime(isStream ? Self.streamQueueTime : nil)
         allocation.isDue = true
     }
@@ -113,7 +118,7 @@ struct BandwidthControl: ~Copyable {
     }
 
     /// The maximum time that packets wait for a TCP connection. It retransmits by itself, which delays everything.
-    private static let streamQueueTime = Duration.milliseconds(200)
+    private static let streamQueueTime = Duration.milliseconds(120)
 
     /// Whether feedback for sent packets is so late that the peer has missed some of them. The loss of a single packet
     /// before a pause looks the same.

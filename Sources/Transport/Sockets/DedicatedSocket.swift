@@ -137,7 +137,9 @@ final class DedicatedSocket {
         guard withDescriptor(of: channel, { stream_read_progress($0, &progress) }) == 0 else { return nil }
         let waiting = (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
         return StreamProgress(
-            acknowledged: progress.acknowledged, unsent: Int(progress.unsent) + waiting,
+            acknowledged: progress.acknowledged,
+            delivered: progress.acknowledged + progress.selectively_acknowledged,
+            unsent: Int(progress.unsent) + waiting, window: Int(clamping: progress.window),
             roundTripTime: .microseconds(Int64(progress.round_trip)),
             minimumRoundTripTime: .microseconds(Int64(progress.minimum_round_trip)))
     }

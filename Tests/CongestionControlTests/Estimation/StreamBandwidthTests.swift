@@ -10,6 +10,7 @@ import Testing
             start: .kilobitsPerSecond(1000), minimum: .kilobitsPerSecond(30), maximum: .kilobitsPerSecond(10_000))
         var capacity: DataRate
         var roundTripTime = Duration.milliseconds(40)
+        var window = 1 << 20
         private var now = Instant(nanoseconds: 0)
         private var acknowledged = 0.0
         private var waiting = 0.0
@@ -51,8 +52,8 @@ import Testing
         private mutating func report(unsent: Int) {
             bandwidth.receive(
                 StreamProgress(
-                    acknowledged: UInt64(acknowledged), unsent: unsent, roundTripTime: roundTripTime,
-                    minimumRoundTripTime: .milliseconds(40)), now: now)
+                    acknowledged: UInt64(acknowledged), delivered: UInt64(acknowledged), unsent: unsent, window: window,
+                    roundTripTime: roundTripTime, minimumRoundTripTime: .milliseconds(40)), now: now)
         }
 
         var target: Double { Double(bandwidth.target.bitsPerSecond) / 1000 }
@@ -121,6 +122,19 @@ import Testing
             targets.append(connection.target)
         }
         #expect((1750...1850).contains(targets[0]) && (1450...1550).contains(targets[1]), "\(targets)")
+    }
+
+    @Test("A congestion window that a loss makes smaller lowers the target with the next report, until it grows again")
+    func window() {
+        var connection = Connection(kilobitsPerSecond: 2000)
+        connection.run(for: .seconds(10), using: 1)
+        let before = connection.target
+        connection.window = 5000
+        connection.run(for: StreamBandwidth.reportInterval, using: 1)
+        #expect((899...901).contains(connection.target), "\(connection.target)")
+        connection.window = 1 << 20
+        connection.run(for: StreamBandwidth.reportInterval, using: 1)
+        #expect(connection.target > before * 0.7, "\(connection.target) after \(before)")
     }
 
     @Test("The target stays within its bounds")
