@@ -14,14 +14,16 @@ package struct ConnectedPair {
     package let received: ReceivedLog
     package private(set) var senders: [LoggedSender] = []
 
-    /// Connects a pair. `rewriting` changes the viewer's answer.
+    /// Connects a pair. The unused media have sections without senders. `rewriting` changes the viewer's answer.
     package init(
-        _ media: [LocalIdentity.MediaKind], rewriting: (String) -> String = { $0 }
+        _ media: [LocalIdentity.MediaKind], unused: [LocalIdentity.MediaKind] = [], maximumBitrate: DataRate? = nil,
+        rewriting: (String) -> String = { $0 }
     ) async throws {
         var configuration = Connection.Configuration()
         configuration.addresses = [Loopback.v4]
+        if let maximumBitrate { configuration.peer.maximumBitrate = maximumBitrate }
         sender = try await Connection(
-            as: .offerer, identity: LocalIdentity(media: media), configuration: configuration)
+            as: .offerer, identity: LocalIdentity(media: media + unused), configuration: configuration)
         viewer = try await Connection(
             as: .answerer, identity: LocalIdentity(media: []), configuration: configuration)
         received = ReceivedLog(viewer)

@@ -101,6 +101,10 @@ extension Connection {
     }
 
     private func reportToSenders() {
+        // Media that nobody sends, such as audio that may be shared later, need no bitrate.
+        for media in peer.localMedia.indices where senders[media]?.sender == nil {
+            peer.setDemand(.zero, media: media, now: MonotonicClock.now)
+        }
         for reference in senders.values { if let sender = reference.sender { report(to: sender) } }
     }
 

@@ -88,6 +88,21 @@ import Testing
         await viewer.close()
     }
 
+    @Test("Media without a sender get no part of the bitrate")
+    func unusedMedia() async throws {
+        let pair = try await ConnectedPair(
+            [.video(streamID: "alice#content", isContent: true)],
+            unused: [
+                .audio(streamID: "alice#content", isContent: true), .video(streamID: "alice", isContent: false),
+                .audio(streamID: "alice", isContent: false),
+            ], maximumBitrate: .kilobitsPerSecond(200))
+        pair.senders[0].setDemand(
+            BitrateDemand(minimum: .kilobitsPerSecond(30), maximum: .kilobitsPerSecond(2000), priority: .medium))
+        // The rest is the overhead of packets.
+        #expect(await pair.target { $0 > .kilobitsPerSecond(170) } != nil)
+        await pair.close()
+    }
+
     @Test("A sender's owner is notified of the agreement, the bitrate and the end, each for that sender only")
     func feedback() async throws {
         let pair = try await ConnectedPair([.video(streamID: "alice#content", isContent: true)])
