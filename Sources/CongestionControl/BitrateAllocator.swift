@@ -4,9 +4,9 @@ package import RTCShareWireFormat
 ///
 /// Each media first gets its minimum, in order of rank. Then the media of the highest rank share the rest equally, up
 /// to their maximum, and the remainder goes to the next rank. If the minima do not fit, media with ``Claim/mayPause``
-/// are paused, from the lowest rank. A better layer of a simulcast gets its minimum only if the lower ones have all that
-/// they can use. A paused media resumes only if there is room for its minimum and ``resumeMargin``,
-/// so that a fluctuating estimate does not pause and resume it repeatedly.
+/// are paused, from the lowest rank. A better layer of a simulcast gets its minimum only if the media of higher ranks, such
+/// as the lower layers, have all that they can use. A paused media resumes only if there is room for its minimum and
+/// ``resumeMargin``, so that a fluctuating estimate does not pause and resume it repeatedly.
 ///
 /// Apart from pauses, a small change of the total never causes a large change of one media's rate.
 package struct BitrateAllocator: Sendable {
@@ -58,22 +58,24 @@ package struct BitrateAllocator: Sendable {
         paused.formIntersection(order)
         var rates = [DataRate](repeating: .zero, count: claims.count)
         var left = total
-        for index in order {
+        for (place, index) in order.enumerated() {
             guard let claim = claims[index] else { continue }
-            var (rest, raised) = (left, rates)
-            for case (let other, let lower?) in claims.enumerated()
-            where lower.simulcast != nil && lower.simulcast == claim.simulcast && rates[other] > .zero {
-                raised[other] = lower.maximum
-                rest = rest - (lower.maximum - rates[other])
+            var room = left
+            let before = order[..<place].filter { !paused.contains($0) }
+            if claim.simulcast != nil, before.contains(where: { claims[$0]?.simulcast == claim.simulcast }) {
+                let after = order[(place + 1)...].filter {
+                    !paused.contains($0) && claims[$0]?.simulcast != claim.simulcast
+                }
+                room = total - before.compactMap { claims[$0]?.maximum }.reduce(.zero, +)
+                room = room - after.compactMap { claims[$0]?.minimum }.reduce(.zero, +)
             }
-            if claim.mayPause, rest < needed(by: claim, at: index) {
+            if claim.mayPause, room < needed(by: claim, at: index) {
                 paused.insert(index)
                 continue
             }
             paused.remove(index)
-            rates = raised
             rates[index] = claim.minimum
-            left = rest - claim.minimum
+            left = left - claim.minimum
         }
         var rest = order[...].filter { !paused.contains($0) }
         while let rank = rest.first.flatMap({ claims[$0]?.rank }) {

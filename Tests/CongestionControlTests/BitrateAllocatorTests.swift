@@ -58,8 +58,9 @@ private func claim(
     @Test(
         "A better layer gets its minimum where the lower ones have all that they can use, and a camera after all",
         arguments: [
-            (20, [0, 0, 30, 0]), (280, [0, 0, 250, 30]), (499, [0, 0, 250, 249]), (500, [0, 250, 250, 0]),
-            (949, [0, 669, 250, 30]), (1649, [0, 700, 250, 500]), (1650, [700, 700, 250, 0]),
+            (20, [0, 0, 30, 0]), (280, [0, 0, 250, 30]), (499, [0, 0, 250, 249]), (529, [0, 0, 250, 279]),
+            (530, [0, 250, 250, 30]), (949, [0, 669, 250, 30]), (1679, [0, 700, 250, 500]),
+            (1680, [700, 700, 250, 30]),
             (1700, [720, 700, 250, 30]), (5000, [2500, 700, 250, 500]),
         ])
     func lowerLayersFirst(total: Int, expected: [Int64]) {
@@ -67,10 +68,19 @@ private func claim(
         #expect(kilobits(allocator.allocate(.kilobitsPerSecond(total), among: Self.layers)) == expected)
     }
 
+    @Test("Audio keeps all of its bitrate when a better layer begins")
+    func audioBesideLayers() {
+        for total in stride(from: 400, through: 2000, by: 25) {
+            var allocator = BitrateAllocator()
+            let claims = Self.layers + [claim(46, 150, rank: 176)]
+            #expect(kilobits(allocator.allocate(.kilobitsPerSecond(total), among: claims))[4] == 150)
+        }
+    }
+
     @Test("A paused layer resumes with its minimum and a margin beside the lower one")
     func layersResumeSteadily() {
         var allocator = BitrateAllocator()
-        let rates = [480, 500, 520, 524, 525, 501, 500, 499, 520].map { total in
+        let rates = [510, 530, 550, 554, 555, 531, 530, 529, 550].map { total in
             kilobits(allocator.allocate(.kilobitsPerSecond(total), among: Self.layers))
         }
         #expect(rates.map { $0[1] } == [0, 0, 0, 0, 275, 251, 250, 0, 0])
