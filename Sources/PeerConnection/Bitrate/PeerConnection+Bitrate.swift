@@ -16,7 +16,10 @@ extension PeerConnection {
         let maximum = maximumBitrateOfPath
         outbound[media].target.demand = demand
         bandwidth.allocation.isDue = true
-        if maximumBitrateOfPath != maximum { bandwidth.setMaximum(maximumBitrateOfPath, now: now) }
+        // A layer that is paused can resume at any time.
+        if demand.maximum > .zero, maximumBitrateOfPath != maximum {
+            bandwidth.setMaximum(maximumBitrateOfPath, now: now)
+        }
         allocateBitrate(now: now)
     }
 
@@ -67,7 +70,7 @@ extension PeerConnection {
     func paddingMedia() -> Int? {
         outbound.indices.first { index in
             outbound[index].isActive && outbound[index].target.demand?.maximum != .zero
-                && outbound[index].requestedLimit?.bitrate != .zero && outbound[index].video?.canPad == true
+                && !isPausedByPeer(media: index) && outbound[index].video?.canPad == true
         }
     }
 
@@ -134,6 +137,11 @@ extension PeerConnection {
         return identity.layers(ofMedia: index)
             .filter { $0 > index && outbound[$0].isActive && outbound[$0].target.demand != nil }
             .map { demand(ofMedia: $0).maximum }.filter { $0 > .zero }
+    }
+
+    /// Whether the peer has requested a limit that leaves nothing for the encoder (RFC 5104 §4.2).
+    func isPausedByPeer(media index: Int) -> Bool {
+        outbound[index].requestedLimit.map { overhead(media: index).encoderRate(of: $0.bitrate) == .zero } ?? false
     }
 
     private func demand(ofMedia index: Int) -> BitrateDemand {

@@ -56,7 +56,7 @@ extension PeerConnection {
         case .transportFeedback(let report):
             bandwidth.receive(report, now: now)
         case .goodbye(let goodbye):
-            take(goodbye)
+            take(goodbye, now: now)
         case .opaque:
             counts.packetsUnknown += 1
         case .sourceDescription(let description):
@@ -75,28 +75,36 @@ extension PeerConnection {
             counts.packetsUnknown += 1
             return
         }
-        let wasPaused = outbound[index].requestedLimit?.bitrate == .zero
-        outbound[index].requestedLimit = .init(source: owner, bitrate: entry.bitrate, overhead: entry.overhead)
-        outbound[index].owesNotification = true
+        setLimit(.init(source: owner, bitrate: entry.bitrate, overhead: entry.overhead), media: index, now: now)
+    }
+
+    private mutating func setLimit(_ limit: TemporaryMaximumBitrate.Entry?, media: Int, now: Instant) {
+        let wasPaused = isPausedByPeer(media: media)
+        outbound[media].requestedLimit = limit
+        outbound[media].owesNotification = true
         bandwidth.allocation.isDue = true
-        guard wasPaused, entry.bitrate > .zero else { return }
+        guard wasPaused, !isPausedByPeer(media: media) else { return }
         // The encoder gets its bitrate before the request for the key frame with which a paused stream resumes.
         allocateBitrate(now: now)
-        outbound[index].video?.keyFrameRequests.request()
+        outbound[media].video?.keyFrameRequests.request()
     }
 
     /// Handles a goodbye for sources. That of a media source ends the media. Its sender can restart it, and reports the
     /// end of the connection by DTLS. A peer without expected media has left when all of its reporting sources have.
-    private mutating func take(_ goodbye: Goodbye) {
+    private mutating func take(_ goodbye: Goodbye, now: Instant) {
         let areMedia = goodbye.sources.allSatisfy { receivers.isMediaSource($0) }
-        for source in goodbye.sources { departed(source) }
+        for source in goodbye.sources { departed(source, now: now) }
         guard !areMedia, control.reporters.isEmpty, !receivers.media.contains(where: \.isActive) else { return }
         peerDidLeave()
     }
 
-    private mutating func departed(_ source: SynchronizationSource) {
+    private mutating func departed(_ source: SynchronizationSource, now: Instant) {
         control.forget(reporter: source)
         receivers.receiveGoodbye(of: source)
+        // A limit ends with the receiver that has requested it (RFC 5104 §4.2).
+        for index in outbound.indices where outbound[index].requestedLimit?.source == source {
+            setLimit(nil, media: index, now: now)
+        }
     }
 
     private mutating func take(_ blocks: [ReportBlock], now: Instant) {

@@ -75,9 +75,11 @@ struct OutboundMedia {
         audio?.stream.resume()
     }
 
-    /// Stops sending the media until it is started again.
+    /// Stops sending the media until it is started again. The peer, which gets a goodbye, forgets its limit.
     mutating func pause() {
         isActive = false
+        requestedLimit = nil
+        owesNotification = false
     }
 }
 

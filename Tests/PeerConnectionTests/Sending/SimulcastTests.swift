@@ -227,8 +227,9 @@ import Testing
             minimum: .kilobitsPerSecond(30), maximum: .kilobitsPerSecond(1500), priority: .medium)
         call.sender.setDemand(demand, media: 1, now: call.now)
         #expect(call.sender.bandwidth.estimator.maximum == .kilobitsPerSecond(2500 + 1500 + 250))
+        // The layer can resume at any time.
         call.sender.setDemand(.zero, media: 1, now: call.now)
-        #expect(call.sender.bandwidth.estimator.maximum == .kilobitsPerSecond(2500 + 700 + 250))
+        #expect(call.sender.bandwidth.estimator.maximum == .kilobitsPerSecond(2500 + 1500 + 250))
     }
 
     @Test("A receiver can pause one layer and resume it with a key frame, without the others")
