@@ -18,8 +18,9 @@ public struct VideoEncodingParameters: Sendable, Hashable {
     /// gets the first one that it accepts, or another one if it accepts none of them. With nil the choice depends on
     /// the route and the machine.
     public var codecs: [String]?
-    /// The layers of a simulcast, the best first (W3C `sendEncodings`). Their number is that of
-    /// `Connection.Configuration.contentLayers`, and further ones have no effect. Nil gives all layers the usual values.
+    /// The layers of a simulcast, the best first (W3C `sendEncodings`). `Connection.Configuration.contentLayers` determines
+    /// their number: parameters of further layers, and of a video without layers, have no effect. The best layer has the
+    /// bitrate, the frame rate and the size of the video. Nil gives the others the usual values.
     public var layers: [VideoLayerParameters]?
     /// The heuristics of the encoder that are used.
     package var heuristics = EncoderHeuristics.all

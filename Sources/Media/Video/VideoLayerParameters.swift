@@ -1,9 +1,9 @@
 public import RTCShareWireFormat
 
 /// The parameters of one layer of a simulcast (W3C webrtc `RTCRtpEncodingParameters`). For a member that is nil, the place
-/// of the layer and the kind of the video determine the value.
+/// of the layer and the kind of the video determine the value. For the best layer, only ``active`` has an effect.
 public struct VideoLayerParameters: Sendable, Hashable {
-    /// Whether the layer is sent. One that is not costs nothing, and begins with a key frame.
+    /// Whether the layer is sent. A layer that is not sent costs nothing, and begins with a key frame.
     public var active: Bool
     /// The maximum bitrate, at most that of the video.
     public var maxBitrate: DataRate?

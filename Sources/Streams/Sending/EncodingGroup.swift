@@ -104,6 +104,7 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
     mutating func setCodecs(_ codecs: [VideoCodec], now: Duration) {
         guard codecs != self.codecs else { return }
         self.codecs = codecs
+        retryFailed(now: now)
         for sender in senders.values { chooseCodec(for: sender, now: now) }
         endUnused()
     }
@@ -121,16 +122,20 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
         guard layers != self.layers else { return }
         self.layers = layers
         for sender in senders.values {
-            sender.state.isLayerActive = parameters(of: sender)?.active ?? true
+            let isActive = parameters(of: sender)?.active ?? true
+            if isActive, !sender.state.isLayerActive { sender.state.hasFailed = false }
+            sender.state.isLayerActive = isActive
             startOrStop(sender, now: now)
         }
         move(now: now)
     }
 
-    /// Returns the parameters of a sender's layer; nil for the usual values, and for a single stream.
+    /// Returns the parameters of a sender's layer; nil for the usual values, and for a single stream. Those of the best
+    /// layer are the video's, except whether it is active: it shares its encoding with direct viewers.
     private func parameters(of sender: Sender) -> VideoLayerParameters? {
         let layer = sender.state.layer
-        return layer.isSingle || layer.index >= layers.count ? nil : layers[layer.index]
+        guard !layer.isSingle, layers.indices.contains(layer.index) else { return nil }
+        return layer.index > 0 ? layers[layer.index] : VideoLayerParameters(active: layers[0].active)
     }
 
     /// Sets the target bitrate of a sender's route.
@@ -189,7 +194,9 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
         for sender in senders.values {
             guard case .awaitingKeyFrame(of: encoding, let meanwhile) = sender.state.phase else { continue }
             let codec = codec(for: sender, retrying: false)
-            if sender.state.layer.index > 0, codec == sender.state.codec {
+            let formats = sender.state.agreement.formats
+            let isAccepted = formats.isEmpty || formats.contains { $0.format === codec.format }
+            if sender.state.layer.index > 0, codec == sender.state.codec || !isAccepted {
                 sender.state.hasFailed = true
                 startOrStop(sender, now: now)
                 continue
@@ -215,14 +222,18 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
     /// Allows the codecs and the layers that failed with frames of another track.
     mutating func trackChanged(now: Duration) {
         shownHint = nil
-        for sender in senders.values where sender.state.hasFailed {
-            sender.state.hasFailed = false
-            startOrStop(sender, now: now)
-        }
+        retryFailed(now: now)
         guard !failedCodecs.isEmpty else { return }
         failedCodecs = []
         for sender in senders.values { chooseCodec(for: sender, now: now) }
         endUnused()
+    }
+
+    private mutating func retryFailed(now: Duration) {
+        for sender in senders.values where sender.state.hasFailed {
+            sender.state.hasFailed = false
+            startOrStop(sender, now: now)
+        }
     }
 
     /// Returns the senders of a frame, in a list for each event loop.
@@ -290,10 +301,12 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
     /// Whether an encoding has the best quality.
     func hasBestQuality(_ encoding: Int) -> Bool { encodings.contains { $0.key.quality == 0 && $0.value == encoding } }
 
-    /// The encoding of the best quality that has viewers; the first one if none has.
+    /// The encoding of the best quality that has viewers, of those with a bitrate if any has one; the first one if none has
+    /// viewers.
     var mainEncoding: Int {
         let used = encodings.filter { !audience(of: $0.value).isEmpty }
-        return used.min { ($0.key.quality, $0.value) < ($1.key.quality, $1.value) }?.value ?? 0
+        let sent = used.filter { audience(of: $0.value).contains { $0.state.rate != .zero } }
+        return (sent.isEmpty ? used : sent).min { ($0.key.quality, $0.value) < ($1.key.quality, $1.value) }?.value ?? 0
     }
 
     /// Whether any sender sends, or will send.
@@ -345,7 +358,10 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
     }
 
     /// Whether the content is motion. A film is often found to be that by its encoder only.
-    private var isMotion: Bool { (wanted.hint ?? shownHint ?? wanted.assumedHint) == .motion }
+    private var isMotion: Bool {
+        let said = wanted.hint == ContentHint.none ? nil : wanted.hint
+        return (said ?? shownHint ?? wanted.assumedHint) == .motion
+    }
 
     /// Returns the number by which a sender's layer divides the sides of frames: without parameters, half for each layer of
     /// motion.

@@ -45,17 +45,16 @@ extension SendingLimits {
         if !acceptsOrientation { settings.turnsPictures = true }
     }
 
-    /// Applies the limits of a layer of a simulcast; the best one has only those of its parameters. Without parameters, the
-    /// further layers of a screen stay sharp, with fewer frames, and those of motion stay smooth, with fewer pixels.
+    /// Applies the limits of a layer of a simulcast; the best one has none. Without parameters, the further layers of a
+    /// screen stay sharp, with fewer frames, and those of motion stay smooth, with fewer pixels.
     mutating func limit(
         to layer: SimulcastLayer, of wanted: VideoEncoder.Settings, isMotion: Bool, _ parameters: VideoLayerParameters?
     ) {
-        let isFurther = layer.index > 0
+        guard layer.index > 0 else { return }
         limitBitrate(
-            to: parameters?.maxBitrate
-                ?? (isFurther ? max(layer.maximumBitrate(of: wanted.bitrate), Self.leastBitrate) : nil))
+            to: parameters?.maxBitrate ?? max(layer.maximumBitrate(of: wanted.bitrate), Self.leastBitrate))
         let usualRate = layer.index == 1 ? 10.0 : Self.leastFramesPerSecond
-        guard let rate = parameters?.maxFramerate ?? (isFurther && !isMotion ? usualRate : nil) else { return }
+        guard let rate = parameters?.maxFramerate ?? (isMotion ? nil : usualRate) else { return }
         maximumFramesPerSecond = min(maximumFramesPerSecond ?? rate, rate)
     }
 }

@@ -342,8 +342,9 @@ package actor VideoSendStream {
     /// The codec for viewers who accept it, with the reason.
     package var codecDecision: CodecDecision? { choice.decision(failed: group.failedCodecs, now: Self.now) }
 
-    /// The reason why the best encoding that has viewers is limited; nil before the first frame, and if it is not.
+    /// The reason why the best encoding that has viewers is limited; nil without viewers, and if it is not.
     package var qualityLimitationReason: QualityLimitationReason? {
+        guard group.hasViewer else { return nil }
         let reason = encodings[group.mainEncoding]?.encoder.statistics.qualityLimitationReason
         return reason == QualityLimitationReason.none ? nil : reason
     }

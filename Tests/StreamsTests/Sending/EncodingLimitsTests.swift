@@ -56,7 +56,9 @@ import Testing
     @Test(
         "The layers of a screen have fewer frames, and those of motion fewer pixels",
         arguments: [
-            (.text, nil, false), (.motion, nil, true), (nil, nil, false), (nil, .motion, true), (.text, .motion, false),
+            (.text, nil, false), (.motion, nil, true), (nil, nil, false), (nil, .motion, true),
+            (ContentHint.none, .motion, true),
+            (.text, .motion, false),
         ] as [(ContentHint?, ContentHint?, Bool)])
     func layers(hint: ContentHint?, found: ContentHint?, isMotion: Bool) {
         var group = EncodingGroup<NumberedVideoSender>(wanted: Self.wanted)

@@ -1,0 +1,90 @@
+import RTCShareMedia
+import RTCSharePeerConnection
+import RTCShareRTP
+import RTCShareTransport
+import RTCShareVideoCoding
+import RTCShareWireFormat
+import Testing
+
+@testable import RTCShareStreams
+
+/// The layers of a simulcast beside each other, and beside direct viewers.
+@Suite struct LayerTests {
+    /// Three layers and a direct viewer.
+    private struct Room {
+        var group = EncodingGroup<NumberedVideoSender>(wanted: VideoEncoder.Settings(bitrate: .kilobitsPerSecond(2000)))
+        let senders = (0..<4).map { NumberedVideoSender($0) }
+
+        init(count: Int = 4) {
+            var agreement = SenderAgreement()
+            agreement.media = .agreed
+            for sender in senders.prefix(count) {
+                let layer = sender.id < 3 ? SimulcastLayer(sender.id) : SimulcastLayer()
+                group.add(sender, layer: layer, isActive: true)
+                group.negotiated(agreement, of: sender, now: .zero)
+            }
+            group.isShowing = true
+            while group.takeAction() != nil {}
+        }
+    }
+
+    @Test("A direct viewer has the video's bitrate, frame rate and size, whatever the parameters of the best layer are")
+    func directViewer() {
+        var room = Room()
+        for sender in room.senders {
+            room.group.targetChanged(BitrateTarget(bitrate: .kilobitsPerSecond(2000)), of: sender, now: .zero)
+        }
+        let best = VideoLayerParameters(
+            maxBitrate: .kilobitsPerSecond(1100), maxFramerate: 15, scaleResolutionDownBy: 4)
+        room.group.setLayers([best], now: .seconds(10))
+        for second in 11..<40 { room.group.move(now: .seconds(second)) }
+        let direct = room.group.settings(of: room.group.encoding(of: room.senders[3]), now: .seconds(40))
+        #expect(direct.framesPerSecond == 30 && direct.bitrate == .kilobitsPerSecond(2000) && direct.sizeDivisor == 1)
+    }
+
+    @Test("A layer whose encoder failed is tried again when it is activated, and with another codec")
+    func failedLayer() {
+        for isActivated in [true, false] {
+            var room = Room(count: 3)
+            room.group.didFailToBegin(room.group.encoding(of: room.senders[1]), now: .zero)
+            #expect(room.senders[1].state.isIdle)
+            if isActivated {
+                let off = [VideoLayerParameters(), VideoLayerParameters(active: false), VideoLayerParameters()]
+                room.group.setLayers(off, now: .seconds(1))
+                room.group.setLayers([], now: .seconds(2))
+            } else {
+                room.group.setCodecs(VideoCodec.all.reversed(), now: .seconds(3))
+            }
+            #expect(!room.senders[1].state.isIdle)
+        }
+    }
+
+    @Test("A layer in the only codec that its peer accepts pauses if that has no encoder")
+    func onlyCodec() throws {
+        let (first, second) = (VideoCodec.all[0], VideoCodec.all[1])
+        var group = EncodingGroup<NumberedVideoSender>(
+            wanted: VideoEncoder.Settings(bitrate: .kilobitsPerSecond(2000)), codecs: [first, second])
+        let sender = NumberedVideoSender(1)
+        var agreement = SenderAgreement()
+        agreement.media = .agreed
+        let type = try #require(PayloadType(97))
+        agreement.formats = [NegotiatedFormat(second.format, payloadType: type)]
+        group.add(sender, layer: SimulcastLayer(1), isActive: true)
+        group.negotiated(agreement, of: sender, now: .zero)
+        while group.takeAction() != nil {}
+        group.didFailToBegin(group.encoding(of: sender), now: .zero)
+        var begun = 0
+        while let action = group.takeAction() { if case .begin = action { begun += 1 } }
+        #expect(begun == 0 && sender.state.isIdle)
+    }
+
+    @Test("The main encoding is the best one that has a bitrate")
+    func mainEncoding() {
+        var room = Room(count: 3)
+        for (sender, rate) in zip(room.senders, [0, 600, 200]) {
+            room.group.targetChanged(BitrateTarget(bitrate: .kilobitsPerSecond(rate)), of: sender, now: .zero)
+        }
+        for second in 1..<20 { room.group.move(now: .seconds(second)) }
+        #expect(room.group.mainEncoding == room.group.encoding(of: room.senders[1]))
+    }
+}
