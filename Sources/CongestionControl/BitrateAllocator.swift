@@ -8,7 +8,7 @@ package import RTCShareWireFormat
 /// as the lower layers, have all that they can use. A paused media resumes only if there is room for its minimum and
 /// ``resumeMargin``, so that a fluctuating estimate does not pause and resume it repeatedly.
 ///
-/// Apart from pauses, a small change of the total never causes a large change of one media's rate.
+/// Apart from pauses and their ends, a small change of the total never causes a large change of one media's rate.
 package struct BitrateAllocator: Sendable {
     /// The bitrate that one media requests, on the wire.
     package struct Claim: Hashable, Sendable {

@@ -13,13 +13,12 @@ extension PeerConnection {
         guard !state.isOver, outbound.indices.contains(media), outbound[media].target.demand != demand else {
             return
         }
-        let maximum = maximumBitrateOfPath
+        let before = maximumBitrateOfPath
         outbound[media].target.demand = demand
         bandwidth.allocation.isDue = true
+        let maximum = maximumBitrateOfPath
         // A layer that is paused can resume at any time.
-        if demand.maximum > .zero, maximumBitrateOfPath != maximum {
-            bandwidth.setMaximum(maximumBitrateOfPath, now: now)
-        }
+        if demand.maximum > .zero, maximum != before { bandwidth.setMaximum(maximum, now: now) }
         allocateBitrate(now: now)
     }
 

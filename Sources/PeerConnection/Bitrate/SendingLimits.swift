@@ -4,8 +4,8 @@ package import RTCShareWireFormat
 
 /// The limits that the peer's description sets for a sender.
 package struct SendingLimits: Hashable, Sendable {
-    /// The lowest `b=` line (RFC 8866 §5.8), which is that of all layers of a simulcast together, or the limit of a layer;
-    /// nil if there is none.
+    /// The lowest of the section's `b=` lines (RFC 8866 §5.8), which limit all layers of a simulcast together, and of the
+    /// layer's own limit; nil if there is none.
     package var maximumBitrate: DataRate?
     /// The maximum number of macroblocks, 16 by 16 pixels each, in a frame.
     package var maximumMacroblocks: Int?

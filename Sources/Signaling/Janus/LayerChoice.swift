@@ -32,7 +32,7 @@ struct LayerChoice {
 
     /// Records the packets of the last second. Returns the layer to ask for, if it changes.
     ///
-    /// A path that carries too little loses retransmissions too, so that packets which these repaired do not count.
+    /// Lost packets that a retransmission replaced do not count: a path that carries too little loses retransmissions too.
     mutating func measured(received: Int, lost: Int, now: Duration) -> Int? {
         if let changed, now < changed + Self.settlingTime { return nil }
         let (received, lost) = (Double(max(received, 0)), Double(max(lost, 0)))

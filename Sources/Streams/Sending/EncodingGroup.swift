@@ -304,9 +304,15 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
     /// The encoding of the best quality that has viewers, of those with a bitrate if any has one; the first one if none has
     /// viewers.
     var mainEncoding: Int {
-        let used = encodings.filter { !audience(of: $0.value).isEmpty }
-        let sent = used.filter { audience(of: $0.value).contains { $0.state.rate != .zero } }
-        return (sent.isEmpty ? used : sent).min { ($0.key.quality, $0.value) < ($1.key.quality, $1.value) }?.value ?? 0
+        var best: (isPaused: Int, quality: Int, encoding: Int)?
+        for (variant, encoding) in encodings {
+            let audience = audience(of: encoding)
+            guard !audience.isEmpty else { continue }
+            let isPaused = audience.allSatisfy { $0.state.rate == .zero } ? 1 : 0
+            let next = (isPaused: isPaused, quality: variant.quality, encoding: encoding)
+            if best.map({ next < $0 }) ?? true { best = next }
+        }
+        return best?.encoding ?? 0
     }
 
     /// Whether any sender sends, or will send.

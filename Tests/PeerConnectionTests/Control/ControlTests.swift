@@ -18,14 +18,6 @@ import Testing
         return call
     }
 
-    private func receive(_ packets: [RTCPPacket], on call: SimulatedCall) {
-        var bytes: [UInt8] = []
-        for packet in packets { packet.append(to: &bytes) }
-        let now = call.now
-        call.sender.receiveControl(bytes.span.bytes, now: now)
-        call.sender.handleTimeout(now: now)
-    }
-
     private func source(_ call: SimulatedCall) -> SynchronizationSource {
         SynchronizationSource(call.sender.localMedia[0].source)
     }
@@ -43,7 +35,7 @@ import Testing
     @Test("Several requests in one datagram ask the encoder once")
     func requestsAtOnce() throws {
         let call = try makeCall(seed: 301)
-        receive([pictureLoss(call), intraRequest(call, 1), pictureLoss(call), intraRequest(call, 2)], on: call)
+        call.receive([pictureLoss(call), intraRequest(call, 1), pictureLoss(call), intraRequest(call, 2)])
         call.run(for: .seconds(1))
         #expect(call.record.keyFrameRequests == 1)
         let outbound = try #require(call.sender.report(now: call.now).outboundRTP[0]?.video)
@@ -56,7 +48,7 @@ import Testing
     func repeatedRequests() throws {
         let call = try makeCall(seed: 302)
         for number in 1...3 {
-            receive([pictureLoss(call)], on: call)
+            call.receive([pictureLoss(call)])
             call.run(for: .milliseconds(50))
             #expect(call.record.keyFrameRequests == number)
         }
@@ -67,12 +59,12 @@ import Testing
     @Test("A full intra request repeated with the same number is one request")
     func repeatedIntraRequest() throws {
         let call = try makeCall(seed: 303)
-        receive([intraRequest(call, 9)], on: call)
+        call.receive([intraRequest(call, 9)])
         call.run(for: .seconds(1))
-        receive([intraRequest(call, 9)], on: call)
+        call.receive([intraRequest(call, 9)])
         call.run(for: .seconds(1))
         #expect(call.record.keyFrameRequests == 1)
-        receive([intraRequest(call, 10)], on: call)
+        call.receive([intraRequest(call, 10)])
         call.run(for: .seconds(1))
         #expect(call.record.keyFrameRequests == 2)
     }
@@ -97,12 +89,12 @@ import Testing
         let call = try makeCall(seed: 305)
         let stranger = SynchronizationSource(0xDEAD_BEEF)
         let before = call.sender.counts.packetsUnknown
-        receive(
+        call.receive(
             [
                 .pictureLossIndication(PictureLossIndication(sender: SynchronizationSource(7), media: stranger)),
                 .genericNACK(
                     GenericNACK(sender: SynchronizationSource(7), media: stranger, lost: [SequenceNumber(1)])),
-            ], on: call)
+            ])
         call.run(for: .seconds(1))
         #expect(call.sender.counts.packetsUnknown == before + 2)
         #expect(call.record.keyFrameRequests == 0)
@@ -121,7 +113,7 @@ import Testing
         wire.value = []
         let nack = RTCPPacket.genericNACK(
             GenericNACK(sender: SynchronizationSource(7), media: source(call), lost: all))
-        for _ in 0..<100 { receive([nack], on: call) }
+        for _ in 0..<100 { call.receive([nack]) }
         call.run(for: .seconds(2), sendsFrames: false)
         #expect(wire.value.count <= sent, "each once: \(wire.value.count) for \(sent)")
         #expect(!wire.value.isEmpty)
@@ -132,11 +124,11 @@ import Testing
         let call = try makeCall(seed: 307)
         let viewer = call.viewer.receivers.media[0].localSource
         let other = SynchronizationSource(0x0102_0304)
-        receive([.receiverReport(ReceiverReport(source: other))], on: call)
-        receive([.goodbye(Goodbye(sources: [other]))], on: call)
+        call.receive([.receiverReport(ReceiverReport(source: other))])
+        call.receive([.goodbye(Goodbye(sources: [other]))])
         call.run(for: .milliseconds(100))
         #expect(call.record.goodbyes == 0)
-        receive([.goodbye(Goodbye(sources: [viewer])), .goodbye(Goodbye(sources: [viewer]))], on: call)
+        call.receive([.goodbye(Goodbye(sources: [viewer])), .goodbye(Goodbye(sources: [viewer]))])
         call.run(for: .milliseconds(1))
         #expect(call.record.goodbyes == 1)
     }
@@ -145,7 +137,7 @@ import Testing
     func boundedReporters() throws {
         let call = try makeCall(seed: 309)
         for source in UInt32(1)...500 {
-            receive([.receiverReport(ReceiverReport(source: SynchronizationSource(source)))], on: call)
+            call.receive([.receiverReport(ReceiverReport(source: SynchronizationSource(source)))])
         }
         #expect(call.sender.control.reporters.count == RTCPExchange.maximumReporters)
     }
@@ -154,7 +146,7 @@ import Testing
         let entry = TemporaryMaximumBitrate.Entry(
             source: media ?? source(call), bitrate: .kilobitsPerSecond(kilobits), overhead: 40)
         let limits = TemporaryMaximumBitrate(sender: SynchronizationSource(7), entries: [entry])
-        receive([.temporaryMaximumBitrate(limits)], on: call)
+        call.receive([.temporaryMaximumBitrate(limits)])
     }
 
     @Test("A requested maximum bitrate is kept to and announced, zero pauses, and a later one resumes with a key frame")
@@ -210,14 +202,14 @@ import Testing
         let call = try makeCall(seed: 308)
         #expect(call.sender.counts.packetsUnknown == 0, "all that a receiver tells by itself is read")
         let burst = FeedbackAllowance.burst / 8192
-        receive(announcing(8192, from: 40_000, reports: 100), on: call)
+        call.receive(announcing(8192, from: 40_000, reports: 100))
         #expect(call.sender.counts.packetsUnknown == 100 - UInt64(burst))
         // At the same instant nothing more is, however many datagrams there are.
-        for _ in 0..<20 { receive(announcing(8192, from: 40_000, reports: 100), on: call) }
+        for _ in 0..<20 { call.receive(announcing(8192, from: 40_000, reports: 100)) }
         #expect(call.sender.counts.packetsUnknown == 2100 - UInt64(burst))
         let before = call.sender.bandwidth.sentPackets.feedbackReceived
         call.now = call.now.advanced(by: .seconds(1))
-        receive(announcing(8192, from: 40_000, reports: 100), on: call)
+        call.receive(announcing(8192, from: 40_000, reports: 100))
         #expect(call.sender.bandwidth.sentPackets.feedbackReceived == before + burst)
     }
 
@@ -238,5 +230,15 @@ import Testing
             allowance.refill(now: now)
         }
         #expect(allowance.left == 101 * FeedbackAllowance.perSecond / 1_000_000, "no time is lost by asking often")
+    }
+}
+
+extension SimulatedCall {
+    /// Passes packets of the peer's RTCP to the sender, in one datagram.
+    func receive(_ packets: [RTCPPacket]) {
+        var bytes: [UInt8] = []
+        for packet in packets { packet.append(to: &bytes) }
+        sender.receiveControl(bytes.span.bytes, now: now)
+        sender.handleTimeout(now: now)
     }
 }

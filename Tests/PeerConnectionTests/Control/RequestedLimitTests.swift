@@ -19,22 +19,14 @@ import Testing
         return call
     }
 
-    private func receive(_ packets: [RTCPPacket], on call: SimulatedCall) {
-        var bytes: [UInt8] = []
-        for packet in packets { packet.append(to: &bytes) }
-        let now = call.now
-        call.sender.receiveControl(bytes.span.bytes, now: now)
-        call.sender.handleTimeout(now: now)
-    }
-
     private func limit(_ rate: DataRate, overhead: UInt16 = 40, owner: UInt32 = 7, on call: SimulatedCall) {
         let entry = TemporaryMaximumBitrate.Entry(
             source: SynchronizationSource(call.sender.localMedia[0].source), bitrate: rate, overhead: overhead)
-        receive(
+        call.receive(
             [
                 .temporaryMaximumBitrate(
                     TemporaryMaximumBitrate(sender: SynchronizationSource(owner), entries: [entry]))
-            ], on: call)
+            ])
     }
 
     private func target(_ call: SimulatedCall) -> DataRate { call.sender.targetBitrate(media: 0)?.bitrate ?? .zero }
@@ -42,11 +34,11 @@ import Testing
     @Test("The goodbye of the source that requested a limit lifts it")
     func goodbyeOfOwner() throws {
         let call = try makeCall(seed: 910)
-        receive([.receiverReport(ReceiverReport(source: SynchronizationSource(7)))], on: call)
+        call.receive([.receiverReport(ReceiverReport(source: SynchronizationSource(7)))])
         limit(.zero, on: call)
         call.run(for: .seconds(1))
         #expect(target(call) == .zero)
-        receive([.goodbye(Goodbye(sources: [SynchronizationSource(7)]))], on: call)
+        call.receive([.goodbye(Goodbye(sources: [SynchronizationSource(7)]))])
         call.run(for: .seconds(2))
         #expect(call.record.goodbyes == 0)
         #expect(target(call) > .zero)

@@ -39,7 +39,7 @@ struct BooleanEncoderTests {
         }
     }
 
-    @Test("Values that are written together are no different from single ones")
+    @Test("A group of values is encoded to the same bytes as its single values")
     func group() {
         for seed in 1...40 as ClosedRange<UInt64> {
             var numbers = SeededNumbers(seed)
