@@ -30,22 +30,6 @@ extension Interop {
                 URL(fileURLWithPath: "/bin/sh"), ["-c", keeper, "sh", program.path] + arguments, in: folder)
         }
 
-        /// A port that nobody listens at now.
-        private static func freePort() throws -> Int {
-            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            defer { close(descriptor) }
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_addr.s_addr = inet_addr("127.0.0.1")
-            var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-            return try withUnsafeMutablePointer(to: &address) { pointer in
-                try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                    try #require(bind(descriptor, pointer, size) == 0 && getsockname(descriptor, pointer, &size) == 0)
-                }
-                return Int(UInt16(bigEndian: pointer.pointee.sin_port))
-            }
-        }
-
         /// Watches by a link, which is not the server's own.
         private func watch(_ link: String, of share: ServedShare) async throws {
             let viewer = try share.view(["--duration", "1"], link: link)
@@ -73,7 +57,7 @@ extension Interop {
             arguments: ["", "/office"])
         func reverseProxy(path: String) async throws {
             let folder = try TemporaryFolder()
-            let port = try Self.freePort()
+            let port = try freePort()
             let share = try await ServedShare(
                 ["--public-url", "http://localhost:\(port)\(path)", "--behind-proxy"], in: folder)
             defer { share.stop() }
@@ -107,7 +91,7 @@ extension Interop {
             .enabled(if: Peers.mustRun || nginx != nil, "no nginx"))
         func strippedPath() async throws {
             let folder = try TemporaryFolder()
-            let port = try Self.freePort()
+            let port = try freePort()
             let share = try await ServedShare(in: folder)
             defer { share.stop() }
             let nginx = try await Self.startNginx(
@@ -118,7 +102,7 @@ extension Interop {
 
         /// Starts nginx with a location that hands a share on, and waits until it listens.
         private static func startNginx(
-            at port: Int, _ location: String, in folder: TemporaryFolder
+            at port: UInt16, _ location: String, in folder: TemporaryFolder
         ) async throws -> RunningProgram {
             let configuration = """
                 daemon off;
@@ -152,7 +136,7 @@ extension Interop {
             .enabled(if: Peers.mustRun || sshd != nil && RunningProgram.find("ssh-keygen") != nil, "no sshd"))
         func tunnel() async throws {
             let folder = try TemporaryFolder()
-            let (port, sshPort) = (try Self.freePort(), try Self.freePort())
+            let (port, sshPort) = (try freePort(), try freePort())
             let share = try await ServedShare(["--public-url", "http://localhost:\(port)"], in: folder)
             defer { share.stop() }
             let own = try #require(
@@ -202,7 +186,7 @@ extension Interop {
         func relay() async throws {
             let folder = try TemporaryFolder()
             let address = "\(try #require(NetworkInterfaces.routedAddresses().first, "this machine has no network"))"
-            let port = try Self.freePort()
+            let port = try freePort()
             let turn = try RunningProgram(
                 try #require(Self.program("turnserver")),
                 [

@@ -57,7 +57,7 @@ extension Interop {
         @Test("Five killed shares leave the extension there, which goes on with each", arguments: transports)
         func fiveKilledShares(transport: String) async throws {
             let folder = try TemporaryFolder()
-            let port = try freePort(in: folder)
+            let port = try freePort()
             let extensionStage = try await Stage(in: folder, port: port, sends: false)
             let capturing = try extensionStage.broadcast(Self.pattern + ["--transport", transport])
             defer { capturing.stop() }
@@ -130,7 +130,7 @@ extension Interop {
             let stage: Stage
             let capturing: RunningProgram
             if transport == "tcp" {
-                let port = try freePort(in: folder)
+                let port = try freePort()
                 stage = try await Stage(in: folder, port: port, sends: false)
                 place = "\(port)"
                 capturing = try stage.broadcast(Self.pattern)
@@ -187,7 +187,7 @@ extension Interop {
         @Test("Tokens come from files of their owner alone; without any, both sides end with 77")
         func tokenFiles() async throws {
             let folder = try TemporaryFolder()
-            let stage = try await Stage(in: folder, port: try freePort(in: folder), sends: false)
+            let stage = try await Stage(in: folder, port: try freePort(), sends: false)
             let none = ["RTCSHARE_MY_TOKEN": "", "RTCSHARE_PEER_TOKEN": ""]
             func end(_ options: [String], _ environment: [String: String]) async throws -> RunningProgram.Outcome {
                 try await stage.broadcast(Self.pattern + options, environment: environment)
@@ -322,14 +322,6 @@ extension Interop {
     }
 }
 
-/// A port of the loopback interface that was free a moment ago.
-private func freePort(in folder: TemporaryFolder) throws -> UInt16 {
-    let environment = Stage.environment(folder)
-    let source = try BroadcastSource(
-        endpoint: .port(0), tokens: BroadcastTokens(environment: environment), environment: environment)
-    return try #require(UInt16("\(source.endpoint)"))
-}
-
 /// A share of a broadcast: its app's process, and the place where extensions find it.
 private final class Stage {
     static let appToken = "what the app says first"
@@ -348,7 +340,7 @@ private final class Stage {
     ) async throws {
         let folder = try given ?? TemporaryFolder()
         self.folder = folder
-        self.port = try port ?? freePort(in: folder)
+        self.port = try port ?? freePort()
         appEnvironment = Self.environment(folder).merging(more) { $1 }
         share = try Share(environment: appEnvironment, in: folder)
         if sends { try await share.offer(["--source", "process:\(self.port)"] + options) }

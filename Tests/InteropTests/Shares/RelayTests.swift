@@ -388,8 +388,8 @@ private final class TURNServer {
         let options = options + (users ?? ["--lt-cred-mech", "--user", "alice:sesame"])
         moreOptions = options
         certificate = try await TestCertificate(for: "DNS:\(host)", in: folder)
-        plain = try Self.freePort()
-        secure = try Self.freePort()
+        plain = try freePort()
+        secure = try freePort()
         program = try Self.start(options, certificate, plain: plain, secure: secure, in: folder)
         try await waitUntilReady()
     }
@@ -460,20 +460,5 @@ private final class TURNServer {
 
     private static func isListening(at port: UInt16) -> Bool {
         withSocket(port: port) { connect($0, $1, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0 }
-    }
-
-    /// A port that was free a moment ago: coturn takes no 0 for one.
-    private static func freePort() throws -> UInt16 {
-        let port = withSocket(port: 0) { descriptor, address -> UInt16 in
-            var bound = sockaddr_in()
-            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-            guard bind(descriptor, address, length) == 0 else { return 0 }
-            _ = withUnsafeMutablePointer(to: &bound) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
-            }
-            return UInt16(bigEndian: bound.sin_port)
-        }
-        try #require(port > 0)
-        return port
     }
 }

@@ -48,7 +48,7 @@ final class JanusServer {
         self.secret = secret
         let configuration = try TemporaryFolder()
         self.configuration = configuration
-        ports = (try Self.freePort(), try Self.freePort())
+        ports = (try freePort(), try freePort())
         try Self.write(rooms, secret: secret, ports: ports, to: configuration)
         program = try Self.run(configuration, in: folder)
         try await untilReady()
@@ -148,23 +148,5 @@ final class JanusServer {
             to: "janus.transport.websockets.jcfg")
         let sections = rooms.map { "room-\($0.id): {\n\($0.settings.joined(separator: "\n"))\n}" }
         _ = try folder.write(sections.joined(separator: "\n"), to: "janus.plugin.videoroom.jcfg")
-    }
-
-    /// A port that the system has no use for now.
-    private static func freePort() throws -> UInt16 {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        try #require(descriptor >= 0)
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isNamed = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
-            }
-        }
-        try #require(isNamed)
-        return UInt16(bigEndian: address.sin_port)
     }
 }

@@ -68,7 +68,7 @@ final class RunningProgram {
             if ContinuousClock.now > deadline {
                 // What it says when it is told to stop is not what it would have said.
                 stop()
-                throw Failure.timedOut(waitingFor: "the program's end", standardError: standardError)
+                throw Failure.timedOut(waitingFor: "the program's end", standardError: standardErrorOfAll)
             }
             try await Task.sleep(for: .milliseconds(10))
         }
@@ -86,7 +86,7 @@ final class RunningProgram {
                 throw Failure.ended(before: awaited, try await outcome(timeout: .zero))
             }
             if ContinuousClock.now > deadline {
-                throw Failure.timedOut(waitingFor: awaited, standardError: standardError)
+                throw Failure.timedOut(waitingFor: awaited, standardError: standardErrorOfAll)
             }
             try await Task.sleep(for: .milliseconds(10))
         }
@@ -143,6 +143,16 @@ final class RunningProgram {
         pthread_sigmask(SIG_SETMASK, &none, &before)
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
         try body()
+    }
+
+    /// In one line, what all programs of the folder have told: the fault may be another's than the one that a test waits for.
+    private var standardErrorOfAll: String {
+        let folder = errorFile.deletingLastPathComponent()
+        let files = (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
+        return files.filter { $0.pathExtension == "err" }.map {
+            let name = $0 == errorFile ? "its own" : $0.deletingPathExtension().lastPathComponent
+            return "\(name): \(Self.text(of: $0).split(separator: "\n").joined(separator: " | "))"
+        }.joined(separator: "; ")
     }
 
     private static func text(of file: URL) -> String {
