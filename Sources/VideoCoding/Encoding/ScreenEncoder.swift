@@ -257,7 +257,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         _ timestamp: Duration, _ order: EncodingOrder
     ) throws(VideoCodingError) -> Bool {
         if map.count <= Self.few, map.count < changed.count { return false }
-        let isFirst = Self.isPause(Self.pageTime, since: lastLargeChangeAt, now: timestamp)
+        let isFirst = Self.isPause(Self.pageTime, since: lastLargeChangeAt, now: timestamp - order.wait)
         if bits <= (isFirst ? ledger.pageBits : frameBits(order) * 2) { return true }
         let activity = try PictureActivity.sum(of: picture, in: map)
         let library = control.bits(.init(kind: .page, activity: activity), at: Self.coarsest(order))
@@ -355,7 +355,9 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         let share = frameBits(order)
         let isLarge =
             control.bits(.init(kind: .following, activity: activity), at: Self.range.finestKeyFrame) > share
-        let isNewPage = isLarge && Self.isPause(Self.pageTime, since: lastLargeChangeAt, now: timestamp)
+        // While an encoder waits, the content can change all the time.
+        let began = timestamp - order.wait
+        let isNewPage = isLarge && Self.isPause(Self.pageTime, since: lastLargeChangeAt, now: began)
         if isNewPage, new.share > Self.pageShare, Self.range.codesPagesAsKeyFrames {
             return try keyFrame(of: picture, order: order)
         }
@@ -364,7 +366,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         let allowance = (isNewPage ? min(allowed, ledger.bits(in: Self.pageBitsTime)) : allowed) - updateBits
         let coarsest = Self.coarsest(order)
         let finest =
-            isNewPage || Self.isPause(Self.pageTime, since: lastChangeAt, now: timestamp)
+            isNewPage || Self.isPause(Self.pageTime, since: lastChangeAt, now: began)
             ? Self.range.finestChange : control.slightlyFiner(than: lastQuantizer, notBelow: Self.range.finestChange)
         // Small changes are as fine as the rest becomes. Changes that moved become finer, too, which costs bits.
         let all = scrolls == nil ? activity : try PictureActivity.sum(of: picture, in: changed)

@@ -72,6 +72,7 @@ struct EncoderControl {
         var order = EncodingOrder(
             settings: settings, sizeLimits: sizeLimits, hint: hint, isCamera: saidHint == .motion, input: input,
             ledger: ledger, governor: governor, isNew: isNew)
+        if isNew { order.wait = cadence.currentWait }
         // Content of a video or a camera does not move as a whole: the search finds less, for three times the effort,
         // which is only worth it if bits are scarce for content that the user declared as motion.
         let isFar = hint == .motion ? governor.reason == .bandwidth && !isHintFound : governor.reason != .cpu
@@ -235,6 +236,8 @@ struct EncodingOrder {
     let isNew: Bool
     /// The time until the next frame, if a motion search is worthwhile; otherwise nil.
     var searchInterval: Duration?
+    /// The time for which the bitrate or the queue delayed the frame, since the first change that it shows.
+    var wait = Duration.zero
     private let sizeLimits: EncodedSizeLimits
     private let sizeSteps: QualityGovernor.SizeSteps
 

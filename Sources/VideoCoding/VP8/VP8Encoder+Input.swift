@@ -32,8 +32,8 @@ extension VP8Encoder: PictureEncoder {
         if !asKeyFrame { searchedShare = input.changed.share }
         try apply(order, size: picture.size, timestamp: timestamp)
         let outcome = try encode(
-            picture, timestamp: timestamp, rotation: input.rotation, asKeyFrame: asKeyFrame, changed: input.changed,
-            ledger: order.ledger)
+            picture, timestamp: timestamp, wait: order.wait, rotation: input.rotation, asKeyFrame: asKeyFrame,
+            changed: input.changed, ledger: order.ledger)
         if case .encoded = outcome { input.didEncode() }
         return ([], outcome)
     }

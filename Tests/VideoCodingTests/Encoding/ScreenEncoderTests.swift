@@ -41,6 +41,31 @@ struct ScreenEncoderTests {
         #expect(share.seconds.suffix(2).allSatisfy { $0.frames <= 6 && $0.largest < 60 }, "\(share.seconds)")
     }
 
+    // In AV1, text is painted: it takes no more bits if it is fine.
+    @Test(
+        "Motion that waited for the queue is not coded as finely as a page after a rest",
+        arguments: codecs.filter { $0 != .av1 } + [.vp8])
+    func waitingMotion(_ codec: VideoCodec) throws {
+        let (size, bitsPerSecond) = (PixelSize(width: 320, height: 180), 2_500_000)
+        var sizes: [Int] = []
+        for rests in [false, true] {
+            var share = try EncodedShare(.text, codec: codec, bitsPerSecond: bitsPerSecond, size: size) {
+                TextPicture(size: size, seed: UInt64($0)).i420
+            }
+            try share.run(to: 2, bitsPerSecond: bitsPerSecond)
+            // The content moves on or rests. The queue is full for the last second of it.
+            (share.isStill, share.changesAt) = (rests, 120)
+            try share.run(to: 3, bitsPerSecond: bitsPerSecond)
+            share.state.cadence.queueDidFill(true, now: .seconds(3))
+            try share.run(to: 4, bitsPerSecond: bitsPerSecond)
+            share.state.cadence.queueDidFill(false, now: .seconds(4))
+            try share.run(to: 5, bitsPerSecond: bitsPerSecond)
+            let first = try #require(share.frames.first { $0.time >= .seconds(4) })
+            sizes.append(first.byteCount)
+        }
+        #expect(Double(sizes[0]) < 0.9 * Double(sizes[1]), "\(sizes)")
+    }
+
     @Test("A fine page that its source redraws costs as little as one at rest", arguments: codecs)
     func redrawing(_ codec: VideoCodec) throws {
         let page = TextPicture(size: Self.size, seed: 3).i420

@@ -161,10 +161,11 @@ struct LibraryCoder {
     /// or, without changes, a slightly sharper frame.
     mutating func encodeInterFrame(
         of picture: any PixelPlanes, changed: MacroblockMap?, quality: CodedQuality, ledger: BitLedger,
-        timestamp: Duration, time: (ticks: Int, duration: Int), flags: Int
+        timestamp: Duration, wait: Duration, time: (ticks: Int, duration: Int), flags: Int
     ) throws(VideoCodingError) -> Packet? {
         let rests = changed?.isEmpty == true
-        let isNewPage = !rests && lastChangeAt.map { timestamp - $0 >= Self.pageTime } ?? false
+        // While an encoder waits, the content can change all the time.
+        let isNewPage = !rests && lastChangeAt.map { timestamp - wait - $0 >= Self.pageTime } ?? false
         if !rests { lastChangeAt = timestamp }
         // In addition to changes, a part is as large as one more frame; half as large while debts are paid.
         let most = PictureSharpening.share
