@@ -33,7 +33,7 @@ struct FrameCadence {
     /// With nil it is the frame rate.
     var repetitionsPerSecond: Double?
     /// Whether encoding is paused.
-    var isPaused = false
+    private(set) var isPaused = false
     /// Whether encoded frames are still queued, so that no further one is encoded and only the newest frame is kept.
     private(set) var isQueueFull = false
     /// The times until which the bits of the last frame must be paid for: before any frame, before a change, and before
@@ -130,11 +130,15 @@ struct FrameCadence {
         againAtOnce = true
     }
 
-    /// Resumes after frames were held back: the newest one is encoded immediately.
-    mutating func resume(now: Duration) {
-        againAtOnce = true
-        waiting?.readyAt = now
-        blockedUntil = nil
+    /// Pauses or resumes. After a pause the newest frame is encoded immediately; it has not waited for bits meanwhile.
+    mutating func setPaused(_ new: Bool, now: Duration) {
+        if isPaused, !new {
+            againAtOnce = true
+            waiting?.readyAt = now
+            waiting?.firstReadyAt = now
+            blockedUntil = nil
+        }
+        isPaused = new
     }
 
     /// Removes the frames of the previous source, which must not be shown again.

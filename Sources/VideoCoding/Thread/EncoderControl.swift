@@ -34,7 +34,7 @@ struct EncoderControl {
         self.settings = settings
         sizeLimits = codec.sizeLimits
         cadence = FrameCadence(framesPerSecond: settings.framesPerSecond)
-        cadence.isPaused = settings.bitrate <= .zero
+        cadence.setPaused(settings.bitrate <= .zero, now: now)
         let bitsPerSecond = Int(settings.bitrate.bitsPerSecond)
         governor = QualityGovernor(
             hint: .detail, framesPerSecond: settings.framesPerSecond, bitsPerSecond: bitsPerSecond,
@@ -187,7 +187,6 @@ struct EncoderControl {
     mutating func setMuted(_ new: Bool, now: Duration) {
         guard new != isMuted else { return }
         isMuted = new
-        if !new { cadence.resume(now: now) }
         settingsDidChange(now: now)
     }
 
@@ -202,7 +201,7 @@ struct EncoderControl {
             ledger.setRates(settings.bitrate, burst: settings.burstRate, now: now)
             holdForDebt()
         }
-        cadence.isPaused = settings.bitrate <= .zero || isMuted
+        cadence.setPaused(settings.bitrate <= .zero || isMuted, now: now)
         governor.configure(
             hint: hint, framesPerSecond: settings.framesPerSecond, bitsPerSecond: bitsPerSecond,
             isPaused: cadence.isPaused, now: now)

@@ -282,15 +282,29 @@ struct FrameCadenceTests {
         var run = CadenceRun()
         run.frame()
         run.run(until: .milliseconds(50))
-        run.cadence.isPaused = true
+        run.cadence.setPaused(true, now: run.now)
         run.cadence.requestKeyFrame()
         run.frame()
         run.run(until: .seconds(20))
         #expect(run.log.count == 1)
-        run.cadence.isPaused = false
+        run.cadence.setPaused(false, now: run.now)
         run.run(until: .seconds(20.05))
         #expect(run.log.count == 2)
         #expect(run.log[1] == .init(milliseconds: 20_000, isNew: true, isKeyFrame: true))
+    }
+
+    @Test("The time of a pause is no wait for bits")
+    func waitAfterPause() {
+        var cadence = FrameCadence(framesPerSecond: 30)
+        cadence.hold(until: .zero)
+        cadence.setPaused(true, now: .zero)
+        cadence.frameArrived(timestamp: .milliseconds(40), isChange: true, now: .milliseconds(40))
+        cadence.setPaused(false, now: .seconds(20))
+        cadence.hold(until: .seconds(20.5))
+        #expect(cadence.action(now: .seconds(20)) == .wait(until: .seconds(20.5)))
+        #expect(cadence.action(now: .seconds(20.5)) == .encodeNew(asKeyFrame: true))
+        cadence.begin(new: true, now: .seconds(20.5))
+        #expect(cadence.currentWait == .milliseconds(500))
     }
 }
 
