@@ -1,5 +1,7 @@
+import Foundation
 import RTCShareMedia
 import RTCSharePeerConnection
+import RTCShareSignaling
 import RTCShareStreams
 import Testing
 
@@ -57,6 +59,33 @@ import Testing
         ])
     func lines(share: ControlledShare, lines: [String]) {
         for line in lines { #expect(share.lines.contains(line), "\(line) in \(share.lines)") }
+    }
+
+    @Test("A status has a line for each layer of a server, with the reason of a pause")
+    func layers() throws {
+        let sent = ControlledShare.Layer(rid: "f", width: 1280, height: 720, framesPerSecond: 29.8, bitrate: 2400.4)
+        let paused = SendingSummary.PauseReason.allCases.map { ControlledShare.Layer(rid: "h", pauseReason: $0) }
+        var share = Self.share(.sharing)
+        share.servers = [
+            .init(
+                id: 1, kind: "janus", name: "room 5", state: .published, since: Date(), count: 1,
+                layers: [sent] + paused),
+            .init(id: 2, kind: "whip", name: "a.example", state: .published, since: Date(), count: 1),
+        ]
+        let place = try #require(share.lines.firstIndex { $0.hasPrefix("server 1:") })
+        #expect(
+            share.lines[(place + 1)...].prefix(6) == [
+                "layer 1:      1280x720, 30 fps, 2400 kbit/s", "layer 2:      paused (not enough bitrate)",
+                "layer 3:      paused (the server requested it)",
+                "layer 4:      paused (the server does not accept it)",
+                "layer 5:      paused (its encoder failed)", "layer 6:      paused (nothing to send)",
+            ])
+        #expect(share.lines[place + 7].hasPrefix("server 2:"))
+        var changed = share
+        changed.servers[0].layers?[0].bitrate = 1
+        #expect(!changed.differs(from: share, inMeasurements: false))
+        changed.servers[0].layers?[0].pauseReason = .bitrate
+        #expect(changed.differs(from: share, inMeasurements: false))
     }
 
     @Test(

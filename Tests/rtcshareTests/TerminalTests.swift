@@ -53,6 +53,33 @@ struct TerminalTests {
         #expect(Terminal.text(of: [message], on: pipe.fileHandleForWriting.fileDescriptor) == message + "\n")
     }
 
+    @Test("The status line of a share in layers has each of them, with its rates or the reason of its pause")
+    func layers() throws {
+        func sent(at second: Int64, reason: SendingSummary.PauseReason?) -> [Int: SendingSummary] {
+            var best = OutboundStatistics.Video()
+            (best.frameWidth, best.frameHeight) = (1280, 720)
+            let layers = [
+                SendingSummary.Layer(rid: "f", bytesSent: UInt64(second) * 250_000, video: best),
+                SendingSummary.Layer(rid: "h", pauseReason: reason),
+            ]
+            let time = Instant(nanoseconds: second * 1_000_000_000)
+            return [1: SendingSummary(time: time, video: best, codec: "VP8", layers: layers)]
+        }
+        var sending = ShareStatus()
+        _ = sending.line(for: sent(at: 1, reason: nil))
+        #expect(
+            sending.line(for: sent(at: 2, reason: .bitrate)).hasPrefix(
+                "Sending layer 1: 1280x720 0 fps 2000 kbit/s, layer 2: paused (not enough bitrate), VP8, 0 kbit/s"))
+        let rates = sending.rates(for: sent(at: 4, reason: .encoder))
+        let layers = try #require(rates.viewers[1]?.layers)
+        #expect(
+            layers == [
+                .init(rid: "f", width: 1280, height: 720, bitrate: 2000), .init(rid: "h", pauseReason: .encoder),
+            ])
+        let json = String(decoding: try ControlJSON.encode(layers), as: UTF8.self)
+        #expect(json.contains(#"{"bitrate":0,"framesPerSecond":0,"pauseReason":"encoder","rid":"h"}"#))
+    }
+
     @Test("The status lines of both sides wait for the first frame")
     func firstPicture() {
         func sent(at second: Int64, width: Int) -> [Int: SendingSummary] {

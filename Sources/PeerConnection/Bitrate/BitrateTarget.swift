@@ -48,6 +48,8 @@ package struct BitrateDemand: Sendable, Hashable {
     package var maximum: DataRate
     /// The priority among video, or among audio. Audio comes before all video.
     package var priority: BitratePriority
+    /// Whether there is no demand because no encoder could be made.
+    package private(set) var hasFailed = false
 
     package init(minimum: DataRate, maximum: DataRate, priority: BitratePriority) {
         self.minimum = minimum
@@ -57,6 +59,12 @@ package struct BitrateDemand: Sendable, Hashable {
 
     /// No demand, for a paused media.
     package static let zero = BitrateDemand(minimum: .zero, maximum: .zero, priority: .low)
+    /// No demand, because no encoder could be made.
+    package static let failed = {
+        var demand = zero
+        demand.hasFailed = true
+        return demand
+    }()
 }
 
 /// The priority if the path has less bitrate than all media can use, with the names of `RTCPriorityType` (W3C

@@ -292,6 +292,7 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
 
     /// Returns the demand of a sender: zero while there is no video.
     func demand(of sender: Sender) -> BitrateDemand {
+        guard !sender.state.hasFailed else { return .failed }
         guard !sender.state.isIdle, isShowing else { return .zero }
         let rate = max(wanted.bitrate, .zero)
         let maximum = min(rate, limits(of: sender).maximumBitrate ?? rate)

@@ -390,8 +390,9 @@ package actor VideoSendStream {
                 } catch {
                     connectionLogger.warning("an encoder could not be started: \(error)")
                     group.didFailToBegin(index, now: Self.now)
-                    updateDemand()
                 }
+                // A layer can fail, or be sent again after a failure.
+                updateDemand()
             case .end(let index): encodings.removeValue(forKey: index)?.encoder.end()
             case .makeKeyFrame(let index, let time): encodings[index]?.encoder.requestKeyFrame(notBefore: time)
             }

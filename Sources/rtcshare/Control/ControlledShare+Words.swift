@@ -32,7 +32,12 @@ extension ControlledShare {
         if let recording {
             rows.append(("recording", "\(recording.file), \(recording.seconds.clock)"))
         }
-        for place in servers { rows.append(("server \(place.id)", place.words)) }
+        for place in servers {
+            rows.append(("server \(place.id)", place.words))
+            for (index, layer) in (place.layers ?? []).enumerated() {
+                rows.append(("layer \(index + 1)", layer.parts.joined(separator: ", ")))
+            }
+        }
         for viewer in viewers { rows.append(("viewer \(viewer.id)", viewer.words)) }
         rows.append(("running for", uptime.clock))
         return rows.map { name, value in "\(name):".padded(to: 14) + value }
@@ -151,6 +156,24 @@ extension ControlledShare.Server {
         // The first line of a report names its subject.
         let reason = failure?.split(whereSeparator: \.isNewline).first
         return "\(kind) \(name), " + parts.joined(separator: ", ") + (reason.map { ": \($0)" } ?? "")
+    }
+}
+
+extension ControlledShare.Layer {
+    /// The size, the frame rate and the bitrate, or the reason why it is paused.
+    var parts: [String] {
+        switch pauseReason {
+        case .bitrate: ["paused (not enough bitrate)"]
+        case .requested: ["paused (the server requested it)"]
+        case .refused: ["paused (the server does not accept it)"]
+        case .encoder: ["paused (its encoder failed)"]
+        case .inactive: ["paused (nothing to send)"]
+        case nil:
+            [
+                width.flatMap { width in height.map { "\(width)x\($0)" } },
+                String(printing: "%.0f fps", framesPerSecond), String(printing: "%.0f kbit/s", bitrate),
+            ].compactMap { $0 }
+        }
     }
 }
 

@@ -108,6 +108,22 @@ struct ControlledShare: Codable, Hashable, Sendable {
         /// The round trip in seconds.
         var roundTripTime: Double?
         var path: SendingSummary.Route?
+        /// The layers of the video, the best first; nil for a single stream.
+        var layers: [Layer]?
+    }
+
+    /// A layer of the video to a server.
+    struct Layer: Codable, Hashable, Sendable {
+        /// The layer's `a=rid`.
+        let rid: String
+        /// The size of the last sent frame; nil before the first.
+        var width: Int?
+        var height: Int?
+        var framesPerSecond = 0.0
+        /// The bitrate in kbit/s.
+        var bitrate = 0.0
+        /// The reason why it is not sent; nil if it is.
+        var pauseReason: SendingSummary.PauseReason?
     }
 
     let name: String

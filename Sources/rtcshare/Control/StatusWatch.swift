@@ -87,6 +87,7 @@ extension ControlledShare {
             share.servers[index].bitrate = nil
             share.servers[index].fractionLost = nil
             share.servers[index].roundTripTime = nil
+            share.servers[index].layers = servers[index].layers?.map { .init(rid: $0.rid, pauseReason: $0.pauseReason) }
         }
         return share
     }

@@ -18,6 +18,8 @@ struct ShareRates: Sendable {
     var bestTarget: DataRate?
     /// Whether there is a previous measurement.
     var isKnown = false
+    /// The layers of the connection that has this frame rate; nil if it has a single stream.
+    var layers: [ControlledShare.Layer]?
     /// The rates of each viewer, by its number.
     var viewers: [Int: ViewerRates] = [:]
 }
@@ -30,6 +32,8 @@ struct ViewerRates: Sendable {
     let roundTripTime: Double?
     let fractionLost: Double?
     let path: SendingSummary.Route?
+    /// The layers of the content; nil for a single stream.
+    var layers: [ControlledShare.Layer]?
 }
 
 /// The previous measurement, from which rates and the status line are made.
@@ -50,16 +54,31 @@ struct ShareStatus {
             if let target = summary.targetBitrate { rates.bestTarget = max(rates.bestTarget ?? target, target) }
             rates.viewers[viewer] = ViewerRates(
                 codec: summary.codec, bitsPerSecond: bits, roundTripTime: trip, fractionLost: summary.fractionLost,
-                path: summary.route)
+                path: summary.route, layers: layers(of: summary, since: before))
             guard frames > rates.framesPerSecond || !rates.isKnown else { continue }
             rates.isKnown = true
             rates.framesPerSecond = frames
             if video.frameWidth > 0 { rates.size = PixelSize(width: video.frameWidth, height: video.frameHeight) }
             rates.roundTripTime = trip
             rates.fractionLost = summary.fractionLost
+            rates.layers = rates.viewers[viewer]?.layers
         }
         previous = summaries
         return rates
+    }
+
+    private func layers(of summary: SendingSummary, since before: SendingSummary) -> [ControlledShare.Layer]? {
+        guard summary.layers.count > 1, summary.layers.count == before.layers.count else { return nil }
+        let seconds = (summary.time - before.time) / .seconds(1)
+        return zip(summary.layers, before.layers).map { layer, before in
+            let isShown = layer.video.frameWidth > 0
+            return ControlledShare.Layer(
+                rid: layer.rid, width: isShown ? layer.video.frameWidth : nil,
+                height: isShown ? layer.video.frameHeight : nil,
+                framesPerSecond: (Double(layer.video.framesSent) - Double(before.video.framesSent)) / seconds,
+                bitrate: (Double(layer.bytesSent) - Double(before.bytesSent)) * 8 / seconds / 1000,
+                pauseReason: layer.pauseReason)
+        }
     }
 
     /// Returns the status line. `places` is the number of publications.
@@ -67,11 +86,15 @@ struct ShareStatus {
         let rates = rates(for: summaries)
         guard rates.isKnown else { return "Sending …" }
         guard let size = rates.size else { return "Waiting for the first frame" }
-        var parts = [
-            size.description, String(printing: "%.0f fps", rates.framesPerSecond),
-            Set(rates.viewers.values.compactMap(\.codec)).sorted().joined(separator: " and "),
-            String(printing: "%.0f kbit/s", rates.bitsPerSecond / 1000),
-        ].filter { !$0.isEmpty }
+        let layers = rates.layers?.enumerated().map { index, layer in
+            "layer \(index + 1): \(layer.parts.joined(separator: " "))"
+        }
+        var parts =
+            (layers ?? [size.description, String(printing: "%.0f fps", rates.framesPerSecond)])
+            + [
+                Set(rates.viewers.values.compactMap(\.codec)).sorted().joined(separator: " and "),
+                String(printing: "%.0f kbit/s", rates.bitsPerSecond / 1000),
+            ].filter { !$0.isEmpty }
         if let trip = rates.roundTripTime { parts.append(String(printing: "%.0f ms round trip", trip * 1000)) }
         if let lost = rates.fractionLost { parts.append(String(printing: "%.1f %% lost", lost * 100)) }
         let viewers = max(0, summaries.count - places)

@@ -50,9 +50,11 @@ extension Interop {
                 id: 1, state: .disconnected, isWaiting: true, groups: [], address: "", browser: "", since: Date(),
                 codec: "", bitrate: 1, fractionLost: 0, roundTripTime: 1, path: .relayed, trouble: .stuck,
                 troubleFigure: 1)
+            let layer = ControlledShare.Layer(rid: "f", width: 1, height: 1, pauseReason: .bitrate)
             let place = ControlledShare.Server(
                 id: 1, kind: "whip", name: "", state: .failed, since: Date(), count: 1, failure: "",
-                nextAttempt: Date(), codec: "", bitrate: 1, fractionLost: 0, roundTripTime: 1, path: .direct)
+                nextAttempt: Date(), codec: "", bitrate: 1, fractionLost: 0, roundTripTime: 1, path: .direct,
+                layers: [layer])
             let codec = ControlledShare.Codec(name: "", reason: .processor, alternative: "", retryIn: 1)
             let message = ControlledShare.Message(id: 1, time: Date(), text: "", remedy: "")
             let sample = ShareHistory.Sample(
@@ -71,6 +73,10 @@ extension Interop {
             #expect(described(try #require(properties["codec"])) == (try members(codec)))
             #expect(described(try Self.schema("Viewer")) == (try members(viewer)))
             #expect(described(try Self.schema("Server")) == (try members(place)))
+            let layers = try Self.schema("Layer")
+            #expect(described(layers) == (try members(layer)))
+            let reasons = (layers["properties"] as? [String: [String: Any]])?["pauseReason"]?["enum"] as? [String]
+            #expect(reasons == SendingSummary.PauseReason.allCases.map(\.rawValue))
             #expect(described(try Self.schema("Message")) == (try members(message)))
             let history = try Self.schema("History")
             #expect(described(history) == (try members(ControlHistory(samples: [sample]))))

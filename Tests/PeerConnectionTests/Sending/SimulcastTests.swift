@@ -218,6 +218,37 @@ import Testing
         }
     }
 
+    @Test("A summary has the counts of each layer, with the reason of a pause")
+    func summary() throws {
+        let call = try Self.call(
+            seed: 919, answering: "b=TIAS:600000\r\n" + Self.lines("f;~h;q"),
+            conditions: LinkConditions(delay: .milliseconds(20), rate: .kilobitsPerSecond(20_000)))
+        call.followsTargets = true
+        Self.setDemands(of: call)
+        call.run(for: .seconds(5))
+        let summary = call.sender.sendingSummary(now: call.now)
+        #expect(summary.layers.map(\.rid) == ["f", "h", "q"])
+        #expect(summary.layers.map(\.pauseReason) == [nil, .requested, nil])
+        #expect(summary.layers.map { $0.video.framesSent > 0 } == [true, false, true])
+        #expect(summary.video?.framesSent == summary.layers[0].video.framesSent)
+        #expect(summary.layers.map(\.bytesSent).reduce(0, +) == summary.bytesSent)
+        // The lowest layer uses the bitrate of the descriptions first.
+        let few = try Self.call(seed: 920, answering: "b=TIAS:200000\r\n" + Self.lines("f;q"))
+        few.followsTargets = true
+        Self.setDemands(of: few)
+        few.run(for: .seconds(5))
+        for (demand, reason) in [(BitrateDemand.zero, .inactive), (.failed, .encoder)]
+            as [(BitrateDemand, SendingSummary.PauseReason)]
+        {
+            few.sender.setDemand(demand, media: 2, now: few.now)
+            #expect(few.sender.sendingSummary(now: few.now).layers[2].pauseReason == reason)
+        }
+        Self.setDemands(of: few)
+        let paused = few.sender.sendingSummary(now: few.now)
+        #expect(paused.layers.map(\.pauseReason) == [.bitrate, .refused, nil])
+        #expect(paused.video?.framesSent == paused.layers[2].video.framesSent)
+    }
+
     @Test("Further layers that have more than usual raise the maximum of the path")
     func largeLayers() throws {
         let call = try Self.call(seed: 918, answering: Self.lines("f;h;q"))
@@ -258,6 +289,8 @@ import Testing
         #expect(before.allSatisfy { $0 > .zero }, "\(before)")
         limit(0)
         #expect(rates() == [.zero] + before[1...] && requested.isEmpty)
+        let paused = call.sender.sendingSummary(now: call.now)
+        #expect(paused.layers.map(\.pauseReason) == [.requested, nil, nil])
         limit(100_000)
         #expect(rates().allSatisfy { $0 > .zero } && requested == [0])
     }

@@ -47,7 +47,7 @@ import Testing
         for isActivated in [true, false] {
             var room = Room(count: 3)
             room.group.didFailToBegin(room.group.encoding(of: room.senders[1]), now: .zero)
-            #expect(room.senders[1].state.isIdle)
+            #expect(room.senders[1].state.isIdle && room.group.demand(of: room.senders[1]) == .failed)
             if isActivated {
                 let off = [VideoLayerParameters(), VideoLayerParameters(active: false), VideoLayerParameters()]
                 room.group.setLayers(off, now: .seconds(1))
@@ -55,7 +55,7 @@ import Testing
             } else {
                 room.group.setCodecs(VideoCodec.all.reversed(), now: .seconds(3))
             }
-            #expect(!room.senders[1].state.isIdle)
+            #expect(!room.senders[1].state.isIdle && room.group.demand(of: room.senders[1]) != .failed)
         }
     }
 

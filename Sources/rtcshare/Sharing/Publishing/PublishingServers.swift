@@ -86,7 +86,7 @@ extension ControlledShare.Server {
             id: id, kind: kind, name: name, state: status.state, since: status.since, count: status.count,
             failure: status.failure.map { CommandFailure(explaining: $0).message }, nextAttempt: status.nextAttempt,
             codec: rates?.codec, bitrate: rates.map { $0.bitsPerSecond / 1000 }, fractionLost: rates?.fractionLost,
-            roundTripTime: rates?.roundTripTime, path: rates?.path)
+            roundTripTime: rates?.roundTripTime, path: rates?.path, layers: rates?.layers)
     }
 }
 
