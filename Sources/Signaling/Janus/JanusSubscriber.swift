@@ -52,7 +52,8 @@ internal import RTCShareWireFormat
         let feeds = try await feeds()
         var joining = JanusRoomRequest("join", room, credentials)
         joining.ptype = "subscriber"
-        joining.streams = feeds.map { JanusRoomRequest.Stream(feed: $0) }
+        // The best layer could fill the path, and delay the request for another one for many seconds.
+        joining.streams = feeds.map { JanusRoomRequest.Stream(feed: $0, substream: 0) }
         let attached = try await handle.ask(joining)
         guard let offer = attached.description, offer.type == "offer" else { throw JanusError.noAnswer }
         try await answer(offer, of: attached.report)
@@ -105,7 +106,7 @@ internal import RTCShareWireFormat
                 await take(.ended(JanusError.roomGone))
             // Only streams of a simulcast have layers.
             case .report(let report, nil) where report.substream != nil:
-                if let mid = report.mid { chooseLayers(ofStream: mid) }
+                if let mid = report.mid, let layer = report.substream { arrived(layer, ofStream: mid) }
             // The publisher has left, as others end a share.
             case .report(let report, _)
             where report.videoroom == "updated" && report.streams?.allSatisfy({ $0.feedID == nil }) == true:
@@ -123,9 +124,9 @@ internal import RTCShareWireFormat
 
     // MARK: Layers
 
-    /// Chooses the layer of a stream from now on.
-    private func chooseLayers(ofStream mid: String) {
-        layers.begin(mid)
+    /// Records the layer that the server sends of a stream, and chooses it from now on.
+    private func arrived(_ layer: Int, ofStream mid: String) {
+        layers.arrived(layer, of: mid, now: .nanoseconds(MonotonicClock.now.nanoseconds))
         guard choosing == nil else { return }
         choosing = Task { [weak self] in
             while (try? await Task.sleep(for: .seconds(1))) != nil { await self?.chooseLayers() }
@@ -135,11 +136,9 @@ internal import RTCShareWireFormat
     private func chooseLayers() async {
         let now = Duration.nanoseconds(MonotonicClock.now.nanoseconds)
         for stream in await connection.stats().inboundRTP.values {
-            guard let mid = stream.mid,
-                let layer = layers.measured(
-                    mid, received: stream.packetsReceived,
-                    lost: stream.packetsLost - (stream.video?.packetsRepaired ?? 0), now: now)
-            else { continue }
+            guard let mid = stream.mid, let layer = layers.measured(mid, LayerCounts(stream), now: now) else {
+                continue
+            }
             logger.info("the video of section \(mid) is requested in layer \(layer)")
             var configuring = JanusRoomRequest("configure")
             configuring.streams = [JanusRoomRequest.Stream(mid: mid, substream: layer)]

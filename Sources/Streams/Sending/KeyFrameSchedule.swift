@@ -12,6 +12,8 @@ internal import RTCShareWireFormat
 ///   each time, up to 10 s. Half is forgotten in each ten seconds without a request. A sender that rejoins, after it
 ///   was withheld or moved, did not make a request and shows nothing new until then: it is counted separately, up to 2
 ///   s.
+/// - For the best layer of a simulcast the same, up to 3 s: a server has other viewers of that, and some servers request
+///   key frames of all layers for a viewer of one.
 ///
 /// A key frame answers all waiting requests. The encoder does not space key frames: it makes one on request, as soon as
 /// the bits of earlier frames are paid for.
@@ -22,6 +24,8 @@ struct KeyFrameSchedule {
         case request
         /// It was withheld while its queue was full, or moves to another encoding.
         case rejoining
+        /// Its peer requested it of the best layer of a simulcast.
+        case bestLayer
     }
 
     private var encodings: [Int: EncodingInterval] = [:]
@@ -33,16 +37,17 @@ struct KeyFrameSchedule {
         now: Duration
     ) -> Duration {
         let earliest = max(now, earliest(of: encoding, at: rate))
-        guard isShared else { return earliest }
+        guard isShared || need == .bestLayer else { return earliest }
         return switch need {
         case .request: max(earliest, requests.requests.request(now: now))
         case .rejoining: max(earliest, requests.rejoinings.request(now: now))
+        case .bestLayer: max(earliest, requests.ofBestLayer.request(now: now))
         }
     }
 
     /// Returns the time of the key frame that a sender with these requests awaits, for the encoding's new rate.
     func time(of encoding: Int, at rate: DataRate, awaitedBy requests: KeyFrameRequestIntervals) -> Duration {
-        let answers = [requests.requests.answerTime, requests.rejoinings.answerTime].compactMap { $0 }
+        let answers = [requests.requests, requests.rejoinings, requests.ofBestLayer].compactMap(\.answerTime)
         return answers.reduce(earliest(of: encoding, at: rate), max)
     }
 
@@ -66,6 +71,7 @@ struct KeyFrameSchedule {
 struct KeyFrameRequestIntervals {
     fileprivate var requests = RequestInterval(longest: .seconds(10))
     fileprivate var rejoinings = RequestInterval(longest: .seconds(2))
+    fileprivate var ofBestLayer = RequestInterval(longest: .seconds(3))
 }
 
 /// The minimum time between two key frames of an encoding, and between the first two requests of one sender: lost

@@ -4,59 +4,182 @@ import Testing
 
 /// The layer that a viewer of a room asks for.
 @Suite struct LayerChoiceTests {
-    /// Returns the layers after each second in which a share of a hundred packets was lost.
-    private static func layers(
-        _ choice: inout LayerChoice, losses: [Double], from second: Int = 0, packets: Int = 100
-    ) -> [Int] {
-        losses.enumerated().map { index, loss in
-            let lost = Int(loss * Double(packets))
-            _ = choice.measured(received: packets - lost, lost: lost, now: .seconds(second + index))
-            return choice.layer
+    /// A viewer of layers with these bitrates in kbit/s, the lowest first, on a path with a bandwidth. The server changes
+    /// the layer half a second after it was asked.
+    private struct Viewer {
+        var choice = LayerChoice()
+        var rates = [230, 650, 2300]
+        /// In kbit/s.
+        var bandwidth: Int
+        /// Whether frames have more than one packet, whose arrival shows the bandwidth.
+        var hasLargeFrames = true
+        var second = 0
+        /// The share of packets that is lost even if the path is not full, and replaced.
+        var repaired = 0.0
+        /// A layer of which half of the packets is lost for another reason.
+        var failing: Int?
+
+        /// Returns the layer after each second.
+        mutating func layers(_ seconds: Int) -> [Int] {
+            (0..<seconds).map { _ in
+                let offered = rates[choice.layer]
+                let carried = choice.layer == failing ? offered / 2 : min(offered, bandwidth)
+                let counts = LayerChoiceTests.counts(
+                    kilobits: carried, lost: 1 - Double(carried) / Double(offered),
+                    repaired: repaired, bandwidth: hasLargeFrames ? bandwidth : nil)
+                let before = choice.layer
+                _ = choice.measured(counts, now: .seconds(second))
+                if choice.layer != before {
+                    choice.arrived(choice.layer, now: .milliseconds(second * 1000 + 500))
+                }
+                second += 1
+                return choice.layer
+            }
         }
     }
 
-    @Test("A layer that loses many packets is left, and the next one is given two seconds")
-    func descent() {
-        var choice = LayerChoice()
-        #expect(Self.layers(&choice, losses: [0, 0.05, 0.5, 0.9, 0.9, 0.9, 0.9]) == [2, 2, 1, 1, 0, 0, 0])
+    /// Returns the counts of a second with packets of a thousand bytes.
+    private static func counts(
+        kilobits: Int, lost: Double = 0, repaired: Double = 0, bandwidth: Int? = nil
+    ) -> LayerCounts {
+        let received = kilobits / 8
+        let total = Double(received) / (1 - lost - repaired)
+        // Frames of four packets, of which the later three show the bandwidth.
+        let frames = bandwidth == nil ? received : received / 4
+        let seconds = bandwidth.map { Double(received - frames) * 8 / Double($0) } ?? 0
+        return LayerCounts(
+            packetsReceived: received, packetsLost: Int(total * (lost + repaired)),
+            packetsRepaired: Int(total * repaired), framesReceived: frames, bytesReceived: received * 1000,
+            assemblyTime: .seconds(seconds))
     }
 
-    @Test("After ten seconds without losses the better layer is tried, and after twice the time if it failed")
-    func ascent() {
-        var choice = LayerChoice()
-        _ = Self.layers(&choice, losses: [0.5])
-        #expect(choice.layer == 1)
-        let first = Self.layers(&choice, losses: Array(repeating: 0, count: 13), from: 2)
-        #expect(first.firstIndex(of: 2) == 10)
-        _ = Self.layers(&choice, losses: [0.5], from: 15)
-        #expect(choice.layer == 1)
-        let second = Self.layers(&choice, losses: Array(repeating: 0, count: 25), from: 17)
-        #expect(second.firstIndex(of: 2) == 20)
+    @Test(
+        "A viewer begins with the lowest layer, soon has the best one that the path carries, and keeps it",
+        arguments: [
+            (200, [0]), (300, [0]), (400, [0]), (800, [0, 1]), (1250, [0, 1]), (3000, [0, 2]),
+            (20000, [0, 2]),
+        ])
+    func bandwidth(kilobits: Int, expected: [Int]) {
+        var viewer = Viewer(bandwidth: kilobits)
+        let layers = viewer.layers(120)
+        #expect(layers.reduce(into: []) { if $0.last != $1 { $0.append($1) } } == expected)
+        #expect(layers[2] == expected.last)
     }
 
-    @Test("A second with some losses delays the better layer, and a screen that rests proves nothing")
-    func delayedAscent() {
+    @Test(
+        "A layer that is too much for the path is left after two seconds, and tried when the path carries its bitrate")
+    func failure() {
+        // Before the first attempt, nothing shows that the best layer has so many times the bitrate of the next one.
+        var viewer = Viewer(bandwidth: 1500)
+        let layers = viewer.layers(120)
+        #expect(layers.prefix(7) == [0, 1, 1, 1, 2, 2, 1] && layers.dropFirst(6).allSatisfy { $0 == 1 })
+        viewer.bandwidth = 3000
+        #expect(viewer.layers(60).last == 2)
+    }
+
+    @Test("A layer that keeps failing, although the path carries its bitrate, is tried less often each time")
+    func failures() {
+        var viewer = Viewer(bandwidth: 3000)
+        viewer.rates[2] = 1000
+        viewer.failing = 2
+        let layers = viewer.layers(400)
+        let rises = layers.indices.dropFirst().filter { layers[$0] == 2 && layers[$0 - 1] < 2 }
+        let waits = zip(rises.dropFirst(), rises).map { $0 - $1 }
+        #expect(
+            waits.count > 2 && waits[0] > 20 && zip(waits, waits.dropFirst()).allSatisfy { $1 > $0 * 3 / 2 }, "\(waits)"
+        )
+    }
+
+    @Test("Without large frames, a better layer is tried after ten seconds without losses")
+    func unknownBandwidth() {
+        var viewer = Viewer(bandwidth: 3000, hasLargeFrames: false)
+        #expect(viewer.layers(30).firstIndex(of: 2) == 22)
+        var slow = Viewer(bandwidth: 300, hasLargeFrames: false)
+        let layers = slow.layers(120)
+        #expect(layers.firstIndex(of: 1) == 10 && layers.count { $0 == 1 } <= 8)
+    }
+
+    @Test("A path that gets slower gets the best lower layer that it carries, and a faster one again the better")
+    func changingPath() {
+        var viewer = Viewer(bandwidth: 1200)
+        viewer.rates[2] = 1000
+        #expect(viewer.layers(10).last == 1)
+        viewer.bandwidth = 3000
+        #expect(viewer.layers(30).last == 2)
+        viewer.bandwidth = 300
+        let layers = viewer.layers(20)
+        #expect(layers.firstIndex(of: 0) == 0 && layers.allSatisfy { $0 == 0 })
+        viewer.bandwidth = 3000
+        #expect(viewer.layers(60).last == 2)
+    }
+
+    @Test("Repaired losses do not count, except in the first seconds of a better layer")
+    func repairedLosses() {
+        var viewer = Viewer(bandwidth: 3000)
+        _ = viewer.layers(10)
+        viewer.repaired = 0.2
+        #expect(viewer.layers(60).allSatisfy { $0 == 2 })
+        var full = Viewer(bandwidth: 800)
+        _ = full.layers(2)
+        full.repaired = 0.2
+        #expect(full.layers(4).last == 0)
+    }
+
+    @Test("A screen that rests gets a better layer until one has failed")
+    func rest() {
         var choice = LayerChoice()
-        _ = Self.layers(&choice, losses: [0.5])
-        let losses = Array(repeating: 0.0, count: 8) + [0.05] + Array(repeating: 0.0, count: 12)
-        #expect(Self.layers(&choice, losses: losses, from: 2).firstIndex(of: 2) == 19)
-        var resting = LayerChoice()
-        _ = Self.layers(&resting, losses: [0.5])
-        let layers = Self.layers(&resting, losses: Array(repeating: 0, count: 60), from: 2, packets: 2)
-        #expect(layers.allSatisfy { $0 == 1 })
-        // The first packets after the rest do.
-        #expect(Self.layers(&resting, losses: [0], from: 70) == [2])
+        func layers(_ seconds: Range<Int>, _ kilobits: Int, lost: Double = 0, bandwidth: Int? = nil) -> [Int] {
+            seconds.map {
+                let counts = Self.counts(kilobits: kilobits, lost: lost, bandwidth: bandwidth)
+                _ = choice.measured(counts, now: .seconds($0))
+                choice.arrived(choice.layer, now: .seconds($0))
+                return choice.layer
+            }
+        }
+        #expect(layers(0..<30, 0).firstIndex(of: 2) == 21)
+        #expect(layers(30..<31, 500, lost: 0.5) == [1])
+        #expect(layers(31..<100, 16).allSatisfy { $0 == 1 })
+        // Packets after the rest do.
+        #expect(layers(100..<130, 500, bandwidth: 5000).last == 2)
+    }
+
+    @Test("A lower layer that has not arrived is not judged, for four seconds at most")
+    func lateArrival() {
+        var choice = LayerChoice(layer: 2)
+        let layers = (0..<12).map { second in
+            _ = choice.measured(Self.counts(kilobits: 300, lost: 0.5), now: .seconds(second))
+            return choice.layer
+        }
+        #expect(layers == [1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0])
+        // Another layer is not the one that is awaited.
+        var other = LayerChoice(layer: 2)
+        _ = other.measured(Self.counts(kilobits: 300, lost: 0.5), now: .zero)
+        other.arrived(2, now: .seconds(1))
+        #expect(other.measured(Self.counts(kilobits: 300, lost: 0.5), now: .seconds(3)) == nil)
+    }
+
+    @Test("Before the first request, the layer is the one that the server changes to by itself")
+    func ownChange() {
+        var choice = LayerChoice(layer: 2)
+        choice.arrived(0, now: .zero)
+        #expect(choice.layer == 0)
+        var viewer = Viewer(choice: choice, bandwidth: 800)
+        #expect(viewer.layers(10).last == 1)
+        // A fallback of the server is not the requested layer.
+        viewer.choice.arrived(0, now: .seconds(10))
+        #expect(viewer.choice.layer == 1)
     }
 
     @Test("Counts that run backwards, as after a new source, change nothing")
     func backwards() {
-        var choice = LayerChoice()
-        #expect(choice.measured(received: -5, lost: -100, now: .zero) == nil)
-        #expect(choice.measured(received: 0, lost: 3, now: .seconds(1)) == nil, "too few packets")
-        #expect(choice.measured(received: .max / 2, lost: 0, now: .seconds(2)) == nil && choice.layer == 2)
+        var choice = LayerChoice(layer: 2)
+        #expect(choice.measured(LayerCounts(packetsReceived: -5, packetsLost: -100), now: .zero) == nil)
+        #expect(choice.measured(LayerCounts(packetsLost: 3), now: .seconds(1)) == nil, "too few packets")
+        let many = LayerCounts(packetsReceived: .max / 2, framesReceived: -5, bytesReceived: -1)
+        #expect(choice.measured(many, now: .seconds(2)) == nil && choice.layer == 2)
     }
 
-    @Test("Another publisher in a section begins with the best layer and with its own counts")
+    @Test("Another publisher in a section begins with the layer that the server sends, and with its own counts")
     func otherPublisher() {
         func streams(_ feeds: [UInt64?]) -> [JanusRoomReport.Stream] {
             feeds.enumerated().map { index, feed in
@@ -65,17 +188,19 @@ import Testing
         }
         var layers = StreamLayers()
         func choose(_ mid: String, _ received: Int, _ lost: Int, _ second: Int) -> Int? {
-            layers.measured(mid, received: received, lost: lost, now: .seconds(second))
+            layers.measured(
+                mid, LayerCounts(packetsReceived: received, packetsLost: lost), now: .seconds(second))
         }
         layers.update(streams([7, 8]))
         for mid in ["0", "1"] {
-            layers.begin(mid)
+            layers.arrived(2, of: mid, now: .zero)
             #expect(choose(mid, 100, 0, 0) == nil && choose(mid, 150, 50, 1) == 1)
         }
         // The first section's publisher leaves, another one follows, and the second one's stays.
         layers.update(streams([nil, 8]))
         layers.update(streams([9, 8]))
-        for mid in ["0", "1"] { layers.begin(mid) }
+        layers.arrived(2, of: "0", now: .seconds(9))
+        layers.arrived(1, of: "1", now: .seconds(9))
         #expect(choose("0", 1000, 900, 10) == nil, "the losses of the former publisher")
         #expect(choose("0", 1050, 950, 11) == 1 && choose("1", 200, 100, 11) == 0)
         #expect(choose("2", 100, 0, 11) == nil && choose("2", 100, 100, 12) == nil, "no simulcast")

@@ -78,6 +78,33 @@ import Testing
         #expect(begun == 0 && sender.state.isIdle)
     }
 
+    @Test("A server that keeps requesting key frames of all layers gets at most one of the best layer in three seconds")
+    func requests() {
+        var room = Room(count: 3)
+        var made = [[Int]](repeating: [], count: 3)
+        var due = [Duration?](repeating: nil, count: 3)
+        // The first key frames, and then a request for each layer every 100 ms.
+        for tick in 0..<300 {
+            let now = Duration.milliseconds(tick * 100)
+            if tick > 0 { for sender in room.senders[..<3] { room.group.keyFrameRequested(by: sender, now: now) } }
+            while let action = room.group.takeAction() {
+                guard case .makeKeyFrame(let encoding, let time) = action else { continue }
+                for layer in 0..<3 where room.group.encoding(of: room.senders[layer]) == encoding {
+                    due[layer] = min(due[layer] ?? time, time)
+                }
+            }
+            for layer in 0..<3 where tick == 0 || due[layer].map({ $0 <= now }) ?? false {
+                let encoding = room.group.encoding(of: room.senders[layer])
+                _ = room.group.recipients(of: encoding, isKeyFrame: true)
+                room.group.keyFrameMade(of: encoding, byteCount: 1000, isBlurred: false, now: now)
+                due[layer] = nil
+                made[layer].append(tick * 100)
+            }
+        }
+        #expect(made[0].prefix(7) == [0, 300, 1000, 2200, 4600, 7600, 10600] && made[0].count == 13, "\(made[0])")
+        #expect(made[1].count > 90 && made[2].count > 90)
+    }
+
     @Test("The main encoding is the best one that has a bitrate")
     func mainEncoding() {
         var room = Room(count: 3)
