@@ -165,10 +165,13 @@ final class ConnectionLoop {
         let now = MonotonicClock.now
         beginGathering()
         resumeAll(now: now)
-        while let (deadline, row) = deadlines.first, deadline <= now, let entry = entries[row] {
+        // One that is always due, at this time or on a machine that is too slow, must not prevent reading either.
+        var wakings = deadlines.count
+        while wakings > 0, let (deadline, row) = deadlines.first, deadline <= now, let entry = entries[row] {
             // It stays where it is, to be moved once it says when it is due next.
             entry.isDue = true
             entry.wake(now)
+            wakings -= 1
             guard entry.isDue else { continue }
             entry.isDue = false
             entry.deadline = .distantFuture

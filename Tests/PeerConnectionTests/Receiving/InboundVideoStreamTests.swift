@@ -298,6 +298,27 @@ private struct Call: ~Copyable {
         #expect(receiver.statistics.framesDropped == 1)
     }
 
+    @Test("The deadline of a key frame request is not before its time, however late the deadline is read")
+    func lateDeadline() throws {
+        var configuration = InboundVideoStream.Configuration(source: media, formats: formats, localSource: local)
+        configuration.sendsNACK = false
+        var receiver = InboundVideoStream(configuration: configuration)
+        var stream = VP8TestStream(seed: 1)
+        for packet in stream.frame(isKeyFrame: false, packetCount: 1) {
+            try receiver.receive(datagram(packet), now: at(0))
+        }
+        #expect(receiver.pollFeedback(now: at(0)).count == 1)
+        for packet in stream.frame(isKeyFrame: true, packetCount: 2).prefix(1) {
+            try receiver.receive(datagram(packet), now: at(100))
+        }
+        // A request is due 500 ms after the start of the key frame, and the interval of requests has passed.
+        #expect(receiver.pollFeedback(now: at(599)).isEmpty)
+        #expect(receiver.nextDeadline(now: at(599)) == at(600))
+        #expect(receiver.nextDeadline(now: at(602)) == at(600))
+        #expect(receiver.pollFeedback(now: at(602)).count == 1)
+        #expect(receiver.nextDeadline(now: at(602)) == at(902))
+    }
+
     @Test("FIR counts its requests when PLI was not negotiated")
     func fullIntraRequest() throws {
         var configuration = InboundVideoStream.Configuration(source: media, formats: formats, localSource: local)

@@ -3,6 +3,7 @@ import NIOCore
 import NIOPosix
 import RTCShareLocks
 import RTCSharePeerConnection
+import RTCShareWireFormat
 import TestSupport
 import Testing
 
@@ -77,6 +78,34 @@ import Testing
         let loop = try await Self.share(on: group)
         try await group.shutdownGracefully()
         #expect(loop.value == nil)
+    }
+
+    @Test("A connection that is due again at once, at the same time, does not stop its event loop")
+    func alwaysDue() async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let eventLoop = group.next()
+        let wakings = Locked(0)
+        let before = eventLoop.makePromise(of: Int.self)
+        try await eventLoop.submit {
+            let loop = ConnectionLoop.of(eventLoop)
+            let start = MonotonicClock.now
+            var entry: ConnectionLoop.Entry?
+            entry = ConnectionLoop.Entry { _ in
+                let count = wakings.withLock { count in
+                    count += 1
+                    return count
+                }
+                if count == 1 { eventLoop.execute { before.succeed(wakings.withLock { $0 }) } }
+                guard let known = entry else { return }
+                if count == 100 { entry = nil }
+                loop.schedule(known, at: count < 100 ? start.advanced(by: .nanoseconds(count)) : .distantFuture)
+            }
+            if let entry { loop.schedule(entry, at: start) }
+        }.get()
+        // Another task runs before the connection was woken so often.
+        let count = try await before.futureResult.get()
+        #expect(count < 100)
+        try await group.shutdownGracefully()
     }
 
     @Test("A connection logs to the program's logger")

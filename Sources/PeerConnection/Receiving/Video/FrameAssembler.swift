@@ -218,7 +218,8 @@ package struct FrameAssembler: Sendable {
         floor = .min
     }
 
-    private var keyFrameDeadline: Instant? {
+    /// The time from which the sender should receive a key frame request; nil while frames can be decoded.
+    var keyFrameDeadline: Instant? {
         guard case .awaitingKeyFrame(let since, let isCertain) = state else { return nil }
         if let start = keyFrameStarts.last { return start.arrival.advanced(by: configuration.keyFrameWait) }
         return isCertain ? since : since.advanced(by: configuration.startDelay)

@@ -237,8 +237,11 @@ package struct InboundVideoStream: Sendable {
         consider(nack.nextDeadline)
         consider(tailDeadline?.due)
         consider(assembler.nextDeadline(now: now))
-        if requestsKeyFrames, assembler.needsKeyFrame(now: now), configuration.keyFrameRequest != .none {
-            consider(lastKeyFrameRequest?.advanced(by: configuration.keyFrameRequestInterval) ?? now)
+        if requestsKeyFrames, assembler.needsKeyFrame(now: now), configuration.keyFrameRequest != .none,
+            let due = assembler.keyFrameDeadline
+        {
+            // The last poll can have been before it was due. A time before that poll would lead to the same one again.
+            consider(max(due, lastKeyFrameRequest?.advanced(by: configuration.keyFrameRequestInterval) ?? due))
         }
         return deadline
     }
