@@ -134,17 +134,23 @@ internal import RTCShareWireFormat
     }
 
     private func chooseLayers() async {
+        let streams = await connection.stats().inboundRTP.values
         let now = Duration.nanoseconds(MonotonicClock.now.nanoseconds)
-        for stream in await connection.stats().inboundRTP.values {
+        for stream in streams {
             guard let mid = stream.mid, let layer = layers.measured(mid, LayerCounts(stream), now: now) else {
                 continue
             }
-            logger.info("the video of section \(mid) is requested in layer \(layer)")
-            var configuring = JanusRoomRequest("configure")
-            configuring.streams = [JanusRoomRequest.Stream(mid: mid, substream: layer)]
-            // The next event of the room restarts the choice.
-            if (try? await handle.ask(configuring)) == nil { layers.end(mid) }
+            logger.info("the video of section \(mid) is requested in substream \(layer)")
+            // The next measurement does not wait for the answer.
+            Task { await request(layer, ofStream: mid) }
         }
+    }
+
+    private func request(_ layer: Int, ofStream mid: String) async {
+        var configuring = JanusRoomRequest("configure")
+        configuring.streams = [JanusRoomRequest.Stream(mid: mid, substream: layer)]
+        // The next event of the room restarts the choice.
+        if (try? await handle.ask(configuring)) == nil { layers.end(mid) }
     }
 
     private func watchRoom() async {

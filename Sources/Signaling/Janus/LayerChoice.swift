@@ -6,10 +6,10 @@ internal import RTCSharePeerConnection
 ///        ▲           │ ▲          │       failure of the better layer, it is tried later
 ///        └───────────┘ └──────────┘       many packets of a second are lost
 ///
-/// The server does not measure the paths to its viewers. It sends the packets of a frame at once, so that the time in
-/// which they arrive shows the bandwidth of the path, even if the layer uses only a small part of that. The lowest layer
-/// is the first: the best one can fill a slow path so that not even the request for another one arrives. The choice works
-/// in virtual time.
+/// The server does not measure the paths to its viewers. The time in which the packets of a frame arrive shows a
+/// bandwidth that the path has, even if the layer uses only a small part of that. The path can have more: the
+/// publisher's pacing and upload limit the measured bandwidth, too. The lowest layer is the first: the best one can fill
+/// a slow path so that not even the request for another one arrives. The choice works in virtual time.
 struct LayerChoice {
     /// The layer, zero for the lowest.
     private(set) var layer: Int
@@ -17,14 +17,18 @@ struct LayerChoice {
     private var change: (isRise: Bool, time: Duration)?
     /// The time at which the layer arrived; nil while the server sends the previous one.
     private var arrival: Duration?
-    /// The time since which no second had losses.
-    private var goodSince: Duration?
+    /// The layer that the server sent last; nil before the first.
+    private var sent: Int?
+    /// The time without losses that counts for a better layer; nil after a second with losses.
+    private var goodTime: Duration?
+    /// The time with packets and without losses since the layer arrived.
+    private var provenTime = Duration.zero
     /// The number of failures of each layer.
     private var failures = [Int](repeating: 0, count: Self.best + 1)
     /// The bitrates that the layers had.
     private var rates = [Double](repeating: 0, count: Self.best + 1)
-    /// The ratios of the bandwidth to the next lower layer's bitrate from which the layers are tried.
-    private var ratios = [Double](repeating: Self.usefulRatios.next, count: Self.best + 1)
+    /// The bitrates at which the layers failed last; zero for the others.
+    private var failedRates = [Double](repeating: 0, count: Self.best + 1)
     private var bandwidth = PathBandwidth()
 
     /// The best layer that a room can have.
@@ -48,7 +52,7 @@ struct LayerChoice {
     private static let leastPatience = Duration.seconds(10)
     private static let largestPatience = Duration.seconds(320)
     /// The ratio of the bandwidth to the layer's bitrate from which the next layer, and the one after that, is tried. Each
-    /// has about three times the bitrate of the one before. A layer that failed has shown its own ratio.
+    /// has about three times the bitrate of the one before.
     private static let usefulRatios = (next: 2.0, second: 8.0)
 
     /// Creates a choice that begins with the layer that the server sends.
@@ -56,16 +60,17 @@ struct LayerChoice {
 
     /// Records that the server sends a layer from now on.
     mutating func arrived(_ layer: Int, now: Duration) {
+        defer { sent = layer }
         guard change != nil else {
             // Janus begins with the layer whose key frame is the first, and then changes to the requested one.
             if layer != self.layer { self = LayerChoice(layer: layer) }
             return
         }
         guard layer == self.layer, arrival == nil else { return }
-        (arrival, goodSince) = (now, nil)
+        (arrival, goodTime, provenTime) = (now, nil, .zero)
     }
 
-    /// Records the counts of the last second. Returns the layer to ask for, if it changes.
+    /// Records the counts of about a second. Returns the layer to ask for, if it changes.
     mutating func measured(_ second: LayerCounts, now: Duration) -> Int? {
         let isAwaited = change.map { arrival == nil && now < $0.time + Self.longestArrival } ?? false
         let isRise = change?.isRise ?? true
@@ -77,39 +82,40 @@ struct LayerChoice {
         let lost = Double(max(second.packetsLost - (isTrial ? 0 : second.packetsRepaired), 0))
         let share = lost == 0 ? 0 : lost / (received + lost)
         if share > Self.largestLoss, received + lost >= Self.leastPackets {
-            goodSince = nil
+            goodTime = nil
             guard layer > 0 else { return nil }
-            bandwidth.overload(second)
-            return fall(from: received > 0 ? second.bits * (1 + lost / received) : 0, now: now)
+            bandwidth.overload(second, now: now)
+            return fall(from: received > 0 ? second.bitrate * (1 + lost / received) : 0, now: now)
         }
         guard share <= Self.smallestLoss else {
-            goodSince = nil
+            goodTime = nil
             return nil
         }
-        if received >= Self.leastPackets {
-            bandwidth.measure(second)
-            if !isAwaited { rates[layer] = max(rates[layer] * 0.9, second.bits) }
+        let isActive = received >= Self.leastPackets
+        if isActive {
+            provenTime += second.time
+            bandwidth.measure(second, now: now)
+            if !isAwaited { rates[layer] = max(rates[layer] * 0.9, second.bitrate) }
         }
-        let since = goodSince ?? now
-        goodSince = since
-        guard !isAwaited, let next = next(isActive: received >= Self.leastPackets, since: since, now: now) else {
-            return nil
-        }
+        // A screen that rests has some packets in each second, but does not show that the path carries more. During an
+        // outage of the path, there are none.
+        guard layer < Self.best, isActive || received > 0 && failures[layer + 1] == 0 else { return nil }
+        let time = goodTime.map { $0 + second.time } ?? .zero
+        goodTime = time
+        guard !isAwaited, let next = next(after: time, now: now) else { return nil }
         return change(to: next, now: now)
     }
 
-    /// Returns the better layer to try; nil for none. A screen that rests does not show that the path carries more.
-    private func next(isActive: Bool, since: Duration, now: Duration) -> Int? {
-        guard layer < Self.best else { return nil }
+    /// Returns the better layer to try after so much time without losses; nil for none.
+    private func next(after time: Duration, now: Duration) -> Int? {
         let failures = failures[layer + 1]
-        guard isActive || failures == 0 else { return nil }
         let usual = min(Self.leastPatience * (1 << min(failures, 5)), Self.largestPatience)
-        guard let bandwidth = bandwidth.bitsPerSecond, rates[layer] > 0 else {
-            return now >= since + usual ? layer + 1 : nil
+        guard let bandwidth = bandwidth.bitsPerSecond(now: now), rates[layer] > 0 else {
+            return time >= usual ? layer + 1 : nil
         }
-        let isUseful = bandwidth >= rates[layer] * ratios[layer + 1]
+        let isUseful = bandwidth >= max(rates[layer] * Self.usefulRatios.next, failedRates[layer + 1])
         let patience = !isUseful ? Self.largestPatience : failures == 0 ? Self.shortPatience : usual
-        guard now >= since + patience else { return nil }
+        guard time >= patience else { return nil }
         let second = min(layer + 2, Self.best)
         let isSecondUseful = bandwidth >= rates[layer] * Self.usefulRatios.second && self.failures[second] == 0
         return isSecondUseful ? second : layer + 1
@@ -117,72 +123,86 @@ struct LayerChoice {
 
     /// Changes from a layer with this bitrate to the best lower one that the path carries, as far as that is known.
     private mutating func fall(from rate: Double, now: Duration) -> Int {
-        let isProven = change.map { now >= (arrival ?? $0.time) + Self.provingTime } ?? false
-        if rates[layer - 1] > 0 {
-            let former = isProven ? Self.usefulRatios.next : ratios[layer]
-            ratios[layer] = max(rate / rates[layer - 1], former)
-        }
-        failures[layer] = isProven ? 1 : failures[layer] + 1
-        let most = bandwidth.bitsPerSecond ?? .infinity
+        if rate > 0 { failedRates[layer] = rate }
+        failures[layer] = provenTime >= Self.provingTime ? 1 : failures[layer] + 1
+        let most = bandwidth.bitsPerSecond(now: now) ?? .infinity
         return change(to: (0..<layer).last { rates[$0] <= most } ?? 0, now: now)
     }
 
     private mutating func change(to layer: Int, now: Duration) -> Int {
         change = (isRise: layer > self.layer, time: now)
-        (self.layer, arrival, goodSince, rates[layer]) = (layer, nil, nil, 0)
+        // A server that sends this layer already does not report it.
+        (self.layer, arrival) = (layer, sent == layer ? now : nil)
+        (goodTime, provenTime, rates[layer]) = (nil, .zero, 0)
         return layer
     }
 }
 
-/// The bandwidth of a path, by the time in which the packets of frames arrive.
+/// A bandwidth that a path has, by the time in which the packets of frames arrive.
 private struct PathBandwidth {
     private var packets = 0.0
     private var bits = 0.0
     private var time = 0.0
+    /// The time from which the measurements are outdated.
+    private var end = Duration.zero
 
+    /// The time after a measurement for which it is used.
+    private static let lifetime = Duration.seconds(30)
     /// The part of the former measurements that remains after each.
     private static let remainder = 0.8
     /// The number of packets after the first ones of their frames that are sufficient.
     private static let leastPackets = 3.0
 
-    /// Nil while it is unknown.
-    var bitsPerSecond: Double? { packets >= Self.leastPackets && time > 0 ? bits / time : nil }
+    /// Returns the bandwidth; nil while it is unknown.
+    func bitsPerSecond(now: Duration) -> Double? {
+        now < end && packets >= Self.leastPackets && time > 0 ? bits / time : nil
+    }
 
-    /// Records a second. With lost packets, the time of a frame is that of its retransmissions.
-    mutating func measure(_ second: LayerCounts) {
+    /// Records a second. The time of a frame with lost packets is that of its retransmissions. The packets of dropped
+    /// frames have no time.
+    mutating func measure(_ second: LayerCounts, now: Duration) {
         let following = second.packetsReceived - second.framesReceived
-        guard second.packetsLost == 0, second.framesReceived >= 0, following > 0, second.assemblyTime > .zero
+        guard second.packetsLost == 0, second.packetsRepaired == 0, second.framesDropped == 0,
+            second.framesReceived >= 0, following > 0, second.assemblyTime > .zero
         else { return }
+        if now >= end { self = PathBandwidth() }
+        end = now + Self.lifetime
         packets = packets * Self.remainder + Double(following)
         bits = bits * Self.remainder + second.bits * Double(following) / Double(second.packetsReceived)
         time = time * Self.remainder + second.assemblyTime / .seconds(1)
     }
 
     /// Records a second in which the path carried all that it can.
-    mutating func overload(_ second: LayerCounts) {
-        (packets, bits, time) = (Self.leastPackets, second.bits, 1)
+    mutating func overload(_ second: LayerCounts, now: Duration) {
+        (packets, bits, time, end) = (Self.leastPackets, second.bitrate, 1, now + Self.lifetime)
     }
 }
 
-/// The counts of a stream, since its start or of a second.
+/// The counts of a stream, since its start or of about a second.
 struct LayerCounts {
+    /// The length of the time. Counts since the start have the time at which they were read.
+    var time = Duration.seconds(1)
     var packetsReceived = 0
     var packetsLost = 0
     /// The lost packets that a retransmission replaced.
     var packetsRepaired = 0
     var framesReceived = 0
+    var framesDropped = 0
     var bytesReceived = 0
     /// The total time between the first and the last packet of each frame.
     var assemblyTime = Duration.zero
 
     fileprivate var bits: Double { Double(max(bytesReceived, 0)) * 8 }
+    /// The bits per second.
+    fileprivate var bitrate: Double { bits / (time / .seconds(1)) }
 
     static func - (left: LayerCounts, right: LayerCounts) -> LayerCounts {
         LayerCounts(
-            packetsReceived: left.packetsReceived - right.packetsReceived,
+            time: left.time - right.time, packetsReceived: left.packetsReceived - right.packetsReceived,
             packetsLost: left.packetsLost - right.packetsLost,
             packetsRepaired: left.packetsRepaired - right.packetsRepaired,
             framesReceived: left.framesReceived - right.framesReceived,
+            framesDropped: left.framesDropped - right.framesDropped,
             bytesReceived: left.bytesReceived - right.bytesReceived,
             assemblyTime: left.assemblyTime - right.assemblyTime)
     }
@@ -193,7 +213,8 @@ extension LayerCounts {
         self.init(
             packetsReceived: stream.packetsReceived, packetsLost: stream.packetsLost,
             packetsRepaired: stream.video?.packetsRepaired ?? 0, framesReceived: stream.framesReceived ?? 0,
-            bytesReceived: stream.bytesReceived, assemblyTime: stream.video?.totalAssemblyTime ?? .zero)
+            framesDropped: stream.video?.framesDropped ?? 0, bytesReceived: stream.bytesReceived,
+            assemblyTime: stream.video?.totalAssemblyTime ?? .zero)
     }
 }
 
@@ -202,7 +223,7 @@ struct StreamLayers {
     /// A stream with a simulcast.
     private struct Stream {
         var choice: LayerChoice
-        /// The counts of a second ago; nil before the first time.
+        /// The counts of about a second ago; nil before the first time.
         var counted: LayerCounts?
     }
 
@@ -229,8 +250,10 @@ struct StreamLayers {
     /// Ends the choice for a stream, until a layer arrives.
     mutating func end(_ mid: String) { streams[mid] = nil }
 
-    /// Records the counts of a stream each second. Returns the layer to ask for, if it changes.
+    /// Records the counts of a stream about each second. Returns the layer to ask for, if it changes.
     mutating func measured(_ mid: String, _ counts: LayerCounts, now: Duration) -> Int? {
+        var counts = counts
+        counts.time = now
         guard let before = streams[mid]?.counted else {
             streams[mid]?.counted = counts
             return nil

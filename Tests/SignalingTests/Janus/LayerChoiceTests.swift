@@ -136,11 +136,95 @@ import Testing
                 return choice.layer
             }
         }
-        #expect(layers(0..<30, 0).firstIndex(of: 2) == 21)
+        #expect(layers(0..<30, 16).firstIndex(of: 2) == 21)
         #expect(layers(30..<31, 500, lost: 0.5) == [1])
         #expect(layers(31..<100, 16).allSatisfy { $0 == 1 })
         // Packets after the rest do.
         #expect(layers(100..<130, 500, bandwidth: 5000).last == 2)
+    }
+
+    @Test("Neither a rest nor an outage of the path shows that it carries a layer")
+    func unprovenTime() {
+        var choice = LayerChoice()
+        var second = 0
+        func layers(_ seconds: Int, _ kilobits: Int, lost: Double = 0) -> [Int] {
+            (0..<seconds).map { _ in
+                let counts = Self.counts(kilobits: kilobits, lost: lost, bandwidth: kilobits > 16 ? 5000 : nil)
+                _ = choice.measured(counts, now: .seconds(second))
+                choice.arrived(choice.layer, now: .seconds(second))
+                second += 1
+                return choice.layer
+            }
+        }
+        #expect(layers(30, 0).last == 0)
+        choice = LayerChoice(layer: 2)
+        #expect(layers(3, 500) + layers(1, 500, lost: 0.5) == [2, 2, 2, 1])
+        // It is tried again after twenty seconds with packets.
+        #expect((layers(10, 500) + layers(100, 16) + layers(30, 0)).allSatisfy { $0 == 1 })
+        #expect(layers(30, 500).firstIndex(of: 2) == 10)
+        // The failure is not forgotten.
+        #expect(layers(100, 16).last == 2 && layers(1, 500, lost: 0.5) == [1])
+        #expect(layers(60, 500).firstIndex(of: 2) == 40)
+    }
+
+    @Test("A layer that failed is tried when the path carries its bitrate then, whatever the next one had before")
+    func otherContent() {
+        // Somebody types, and then scrolls during a disturbance of the path.
+        var viewer = Viewer(bandwidth: 160)
+        viewer.rates = [40, 40, 40]
+        #expect(viewer.layers(10).contains(1) && viewer.choice.layer == 2)
+        (viewer.rates, viewer.bandwidth) = ([230, 650, 2300], 20_000)
+        #expect(viewer.layers(10).last == 2)
+        viewer.bandwidth = 1000
+        #expect(viewer.layers(2).last == 1)
+        viewer.bandwidth = 20_000
+        #expect(viewer.layers(40).last == 2)
+    }
+
+    @Test("A second with dropped frames or retransmissions does not show the bandwidth")
+    func unusedMeasurements() {
+        for (dropped, repaired) in [(0, 0), (1, 0), (0, 1)] {
+            var choice = LayerChoice()
+            for second in 0..<5 {
+                var counts = Self.counts(kilobits: 230, bandwidth: 20_000)
+                (counts.framesDropped, counts.packetsRepaired) = (dropped, repaired)
+                _ = choice.measured(counts, now: .seconds(second))
+            }
+            #expect(choice.layer == (dropped + repaired > 0 ? 0 : 2))
+        }
+    }
+
+    @Test("A bandwidth is unknown again half a minute after its measurement")
+    func oldMeasurement() {
+        var choice = LayerChoice()
+        let layers = (0..<60).map { second in
+            let counts = Self.counts(kilobits: 230, bandwidth: second == 0 ? 300 : nil)
+            _ = choice.measured(counts, now: .seconds(second))
+            return choice.layer
+        }
+        #expect(layers.firstIndex(of: 1) == 30)
+    }
+
+    @Test("The counts of two seconds are not those of one")
+    func longSecond() {
+        var layers = StreamLayers()
+        layers.arrived(0, of: "0", now: .zero)
+        let chosen = (0..<3).map { count in
+            let counts = Self.counts(kilobits: 460 * count, bandwidth: 700)
+            return layers.measured("0", counts, now: .seconds(count * 2))
+        }
+        #expect(chosen == [nil, nil, 1])
+    }
+
+    @Test("A lower layer that the server sends already, since the better one is paused, is not awaited")
+    func earlierArrival() {
+        var choice = LayerChoice(layer: 1)
+        choice.arrived(1, now: .zero)
+        let layers = (0..<18).map { second in
+            _ = choice.measured(Self.counts(kilobits: 300, lost: second < 16 ? 0 : 0.5), now: .seconds(second))
+            return choice.layer
+        }
+        #expect(layers.suffix(3) == [2, 1, 0])
     }
 
     @Test("A lower layer that has not arrived is not judged, for four seconds at most")
