@@ -165,8 +165,8 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
     mutating func keyFrameRequested(by sender: Sender, now: Duration) {
         guard !sender.state.isIdle, !sender.state.isWithheld else { return }
         if let next = nextKeyFrames[encoding(of: sender)], next <= now { return }
-        let layer = sender.state.layer
-        makeKeyFrame(for: sender, layer.index == 0 && !layer.isSingle ? .bestLayer : .request, now: now)
+        let hasFurtherLayers = sender.layers.contains { $0.state.agreement.media == .agreed }
+        makeKeyFrame(for: sender, hasFurtherLayers ? .bestLayer : .request, now: now)
     }
 
     /// Restarts an encoding with a key frame for all its senders, because it has another track.

@@ -12,8 +12,9 @@ internal import RTCShareWireFormat
 ///   each time, up to 10 s. Half is forgotten in each ten seconds without a request. A sender that rejoins, after it
 ///   was withheld or moved, did not make a request and shows nothing new until then: it is counted separately, up to 2
 ///   s.
-/// - For the best layer of a simulcast the same, up to 3 s: a server has other viewers of that, and some servers request
-///   key frames of all layers for a viewer of one.
+/// - If the encoding is the best layer of a simulcast and has no other viewers: the same wait of the requester, but at
+///   most 3 s. The requester is a server with viewers of its own, and some servers request key frames of all layers for
+///   a viewer of one layer.
 ///
 /// A key frame answers all waiting requests. The encoder does not space key frames: it makes one on request, as soon as
 /// the bits of earlier frames are paid for.
@@ -37,11 +38,11 @@ struct KeyFrameSchedule {
         now: Duration
     ) -> Duration {
         let earliest = max(now, earliest(of: encoding, at: rate))
-        guard isShared || need == .bestLayer else { return earliest }
-        return switch need {
-        case .request: max(earliest, requests.requests.request(now: now))
-        case .rejoining: max(earliest, requests.rejoinings.request(now: now))
-        case .bestLayer: max(earliest, requests.ofBestLayer.request(now: now))
+        return switch (need, isShared) {
+        case (.bestLayer, false): max(earliest, requests.ofBestLayer.request(now: now))
+        case (_, false): earliest
+        case (.rejoining, true): max(earliest, requests.rejoinings.request(now: now))
+        case (.request, true), (.bestLayer, true): max(earliest, requests.requests.request(now: now))
         }
     }
 

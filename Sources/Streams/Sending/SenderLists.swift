@@ -7,6 +7,8 @@ protocol GroupMember: AnyObject, Identifiable {
     var position: Int { get set }
     /// The event loop, whose senders send a frame together.
     var loop: ObjectIdentifier { get }
+    /// The senders of the further layers of its simulcast; usually none.
+    var layers: [Self] { get }
 }
 
 /// The active senders, in a list for each event loop. The lists change with the senders' phases, not with frames.

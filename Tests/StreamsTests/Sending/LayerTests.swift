@@ -23,6 +23,7 @@ import Testing
                 group.add(sender, layer: layer, isActive: true)
                 group.negotiated(agreement, of: sender, now: .zero)
             }
+            senders[0].layers = Array(senders[1..<3])
             group.isShowing = true
             while group.takeAction() != nil {}
         }
@@ -78,12 +79,11 @@ import Testing
         #expect(begun == 0 && sender.state.isIdle)
     }
 
-    @Test("A server that keeps requesting key frames of all layers gets at most one of the best layer in three seconds")
-    func requests() {
-        var room = Room(count: 3)
+    /// Returns the times in milliseconds of the key frames of three layers, if the server requests one of each layer
+    /// every 100 ms.
+    private static func keyFrames(_ room: inout Room) -> [[Int]] {
         var made = [[Int]](repeating: [], count: 3)
         var due = [Duration?](repeating: nil, count: 3)
-        // The first key frames, and then a request for each layer every 100 ms.
         for tick in 0..<300 {
             let now = Duration.milliseconds(tick * 100)
             if tick > 0 { for sender in room.senders[..<3] { room.group.keyFrameRequested(by: sender, now: now) } }
@@ -101,8 +101,27 @@ import Testing
                 made[layer].append(tick * 100)
             }
         }
+        return made
+    }
+
+    @Test("After several requests for all layers, the best one has at most one key frame in three seconds")
+    func requests() {
+        var room = Room(count: 3)
+        let made = Self.keyFrames(&room)
         #expect(made[0].prefix(7) == [0, 300, 1000, 2200, 4600, 7600, 10600] && made[0].count == 13, "\(made[0])")
         #expect(made[1].count > 90 && made[2].count > 90)
+    }
+
+    @Test("A server without simulcast gets key frames as a viewer does, and one beside direct viewers as these do")
+    func requestsOfOthers() {
+        var single = Room(count: 3)
+        var refused = SenderAgreement()
+        refused.media = .refused
+        for sender in single.senders[1..<3] { single.group.negotiated(refused, of: sender, now: .zero) }
+        #expect(Self.keyFrames(&single)[0].count > 90)
+        var shared = Room()
+        let made = Self.keyFrames(&shared)[0]
+        #expect(made.last.map { $0 - made[made.count - 2] } == 10_000, "\(made)")
     }
 
     @Test("The main encoding is the best one that has a bitrate")

@@ -5,6 +5,7 @@ final class NumberedSender<State>: GroupMember {
     let id: Int
     var state: State
     var position = 0
+    var layers: [NumberedSender] = []
     private let eventLoop: NumberedLoop
 
     var loop: ObjectIdentifier { ObjectIdentifier(eventLoop) }
