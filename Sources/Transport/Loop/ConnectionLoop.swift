@@ -15,6 +15,8 @@ final class ConnectionLoop {
         fileprivate var row: DeadlineHeap.Row?
         /// Whether it is being woken, and has not set its next deadline yet.
         fileprivate var isDue = false
+        /// The earliest next deadline: after the time of its last waking.
+        fileprivate var earliest = Instant(nanoseconds: .min)
         let wake: (Instant) -> Void
         fileprivate let resume: (Duration, Instant) -> Void
 
@@ -100,8 +102,10 @@ final class ConnectionLoop {
 
     // MARK: Waking
 
-    /// Sets the deadline of an entry, which replaces the previous one.
+    /// Sets the deadline of an entry, which replaces the previous one. An entry that is due again at once is woken after
+    /// the other due entries, and after the sockets were read.
     func schedule(_ entry: Entry, at deadline: Instant) {
+        let deadline = max(deadline, entry.earliest)
         let wasDue = entry.isDue
         entry.isDue = false
         guard deadline != entry.deadline else { return }
@@ -165,13 +169,11 @@ final class ConnectionLoop {
         let now = MonotonicClock.now
         beginGathering()
         resumeAll(now: now)
-        // One that is always due, at this time or on a machine that is too slow, must not prevent reading either.
-        var wakings = deadlines.count
-        while wakings > 0, let (deadline, row) = deadlines.first, deadline <= now, let entry = entries[row] {
+        while let (deadline, row) = deadlines.first, deadline <= now, let entry = entries[row] {
             // It stays where it is, to be moved once it says when it is due next.
             entry.isDue = true
+            entry.earliest = now.advanced(by: .nanoseconds(1))
             entry.wake(now)
-            wakings -= 1
             guard entry.isDue else { continue }
             entry.isDue = false
             entry.deadline = .distantFuture

@@ -80,31 +80,33 @@ import Testing
         #expect(loop.value == nil)
     }
 
-    @Test("A connection that is due again at once, at the same time, does not stop its event loop")
+    @Test("A connection that is always due stops neither its event loop nor the other connections")
     func alwaysDue() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let eventLoop = group.next()
-        let wakings = Locked(0)
-        let before = eventLoop.makePromise(of: Int.self)
+        let wakings = Locked<[String]>([])
+        let first = eventLoop.makePromise(of: [String].self)
         try await eventLoop.submit {
             let loop = ConnectionLoop.of(eventLoop)
             let start = MonotonicClock.now
-            var entry: ConnectionLoop.Entry?
-            entry = ConnectionLoop.Entry { _ in
-                let count = wakings.withLock { count in
-                    count += 1
-                    return count
+            var busy: ConnectionLoop.Entry?
+            busy = ConnectionLoop.Entry { _ in
+                let count = wakings.withLock { wakings in
+                    wakings.append("busy")
+                    return wakings.count
                 }
-                if count == 1 { eventLoop.execute { before.succeed(wakings.withLock { $0 }) } }
-                guard let known = entry else { return }
-                if count == 100 { entry = nil }
+                // The next task of the event loop.
+                if count == 1 { eventLoop.execute { first.succeed(wakings.withLock { $0 }) } }
+                guard let known = busy else { return }
+                if count >= 100 { busy = nil }
                 loop.schedule(known, at: count < 100 ? start.advanced(by: .nanoseconds(count)) : .distantFuture)
             }
-            if let entry { loop.schedule(entry, at: start) }
+            let other = ConnectionLoop.Entry { _ in wakings.withLock { $0.append("other") } }
+            if let busy { loop.schedule(busy, at: start) }
+            loop.schedule(other, at: start.advanced(by: .nanoseconds(100)))
         }.get()
-        // Another task runs before the connection was woken so often.
-        let count = try await before.futureResult.get()
-        #expect(count < 100)
+        let woken = try await first.futureResult.get()
+        #expect(woken == ["busy", "other"])
         try await group.shutdownGracefully()
     }
 

@@ -240,7 +240,8 @@ package struct InboundVideoStream: Sendable {
         if requestsKeyFrames, assembler.needsKeyFrame(now: now), configuration.keyFrameRequest != .none,
             let due = assembler.keyFrameDeadline
         {
-            // The last poll can have been before it was due. A time before that poll would lead to the same one again.
+            // The request can have become due after the last poll. A deadline at the time of that poll would repeat the
+            // poll, in which the request is not due.
             consider(max(due, lastKeyFrameRequest?.advanced(by: configuration.keyFrameRequestInterval) ?? due))
         }
         return deadline
