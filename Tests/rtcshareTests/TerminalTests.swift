@@ -80,6 +80,57 @@ struct TerminalTests {
         #expect(json.contains(#"{"bitrate":0,"framesPerSecond":0,"pauseReason":"encoder","rid":"h"}"#))
     }
 
+    /// Returns a summary of two layers with these counts of frames, of which the best one is paused for a reason.
+    private static func summary(
+        second: Int64, frames: [UInt64], pausing reason: SendingSummary.PauseReason?
+    ) -> SendingSummary {
+        let videos = frames.map { count in
+            var video = OutboundStatistics.Video()
+            (video.framesSent, video.frameWidth, video.frameHeight) = (count, 1280, 720)
+            return video
+        }
+        let layers = [
+            SendingSummary.Layer(rid: "f", video: videos[0], pauseReason: reason),
+            SendingSummary.Layer(rid: "h", video: videos[1]),
+        ]
+        return SendingSummary(
+            time: Instant(nanoseconds: second * 1_000_000_000), video: videos[reason == nil ? 0 : 1], layers: layers)
+    }
+
+    @Test("The frame rate of a share is that of one layer, even if another one was the best before")
+    func otherBestLayer() {
+        var sending = ShareStatus()
+        _ = sending.rates(for: [1: Self.summary(second: 1, frames: [1000, 10], pausing: nil)])
+        let fallen = sending.rates(for: [1: Self.summary(second: 2, frames: [1000, 20], pausing: .bitrate)])
+        #expect(fallen.framesPerSecond == 10)
+        let risen = sending.rates(for: [1: Self.summary(second: 3, frames: [1030, 30], pausing: nil)])
+        #expect(risen.framesPerSecond == 30)
+    }
+
+    @Test("The status line has the layers of a server, even if a direct viewer has more frames per second")
+    func layersBesideViewer() {
+        var sending = ShareStatus()
+        for second in Int64(1)...3 {
+            let frames = UInt64(second) * 20
+            var direct = Self.summary(second: second, frames: [second == 2 ? 90 : frames, 0], pausing: nil)
+            direct.layers = []
+            let line = sending.line(
+                for: [1: direct, 2: Self.summary(second: second, frames: [frames, frames], pausing: nil)], places: 1)
+            #expect(second == 1 || line.contains("layer 1: 1280x720 20 fps"), "\(line)")
+        }
+    }
+
+    @Test("A server that accepts only one layer has a single stream")
+    func refusedLayers() {
+        var sending = ShareStatus()
+        for second in Int64(1)...2 {
+            var summary = Self.summary(second: second, frames: [UInt64(second) * 20, 0], pausing: nil)
+            summary.layers[1].pauseReason = .refused
+            let rates = sending.rates(for: [1: summary])
+            #expect(rates.layers == nil && rates.framesPerSecond == (second == 1 ? 0 : 20))
+        }
+    }
+
     @Test("The status lines of both sides wait for the first frame")
     func firstPicture() {
         func sent(at second: Int64, width: Int) -> [Int: SendingSummary] {

@@ -48,23 +48,20 @@ package struct BitrateDemand: Sendable, Hashable {
     package var maximum: DataRate
     /// The priority among video, or among audio. Audio comes before all video.
     package var priority: BitratePriority
-    /// Whether there is no demand because no encoder could be made.
-    package private(set) var hasFailed = false
+    /// Whether the encoder has failed. It can be retried.
+    package let hasFailed: Bool
 
-    package init(minimum: DataRate, maximum: DataRate, priority: BitratePriority) {
+    package init(minimum: DataRate, maximum: DataRate, priority: BitratePriority, hasFailed: Bool = false) {
         self.minimum = minimum
         self.maximum = maximum
         self.priority = priority
+        self.hasFailed = hasFailed
     }
 
     /// No demand, for a paused media.
     package static let zero = BitrateDemand(minimum: .zero, maximum: .zero, priority: .low)
     /// No demand, because no encoder could be made.
-    package static let failed = {
-        var demand = zero
-        demand.hasFailed = true
-        return demand
-    }()
+    package static let failed = BitrateDemand(minimum: .zero, maximum: .zero, priority: .low, hasFailed: true)
 }
 
 /// The priority if the path has less bitrate than all media can use, with the names of `RTCPriorityType` (W3C

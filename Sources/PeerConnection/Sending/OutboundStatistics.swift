@@ -20,7 +20,7 @@ package struct OutboundStatistics: Encodable, Sendable {
         /// The packets of forward error correction, which are included in all packets.
         fileprivate(set) var fecPacketsSent: UInt64 = 0
         fileprivate(set) var fecBytesSent: UInt64 = 0
-        package fileprivate(set) var framesSent: UInt64 = 0
+        package internal(set) var framesSent: UInt64 = 0
         package fileprivate(set) var keyFramesSent: UInt64 = 0
         package internal(set) var frameWidth = 0
         package internal(set) var frameHeight = 0

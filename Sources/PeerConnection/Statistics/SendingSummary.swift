@@ -38,11 +38,11 @@ package struct SendingSummary: Sendable {
     package enum PauseReason: String, Codable, CaseIterable, Sendable {
         /// The bitrate of the route or of the descriptions is too low for it.
         case bitrate
-        /// The peer has requested that it is paused.
+        /// The peer has requested the pause.
         case requested
         /// The peer does not accept it.
         case refused
-        /// No encoder could be made for it.
+        /// Its encoder has failed.
         case encoder
         /// Its owner has nothing to send.
         case inactive
@@ -106,7 +106,10 @@ extension PeerConnection {
         case .agreed: break
         }
         let target = outbound[index].target
-        if let demand = target.demand, demand.maximum == .zero { return demand.hasFailed ? .encoder : .inactive }
+        if let demand = target.demand {
+            if demand.hasFailed { return .encoder }
+            if demand.maximum == .zero { return .inactive }
+        }
         if isPausedByPeer(media: index) { return .requested }
         return target.reported?.bitrate == .zero ? .bitrate : nil
     }

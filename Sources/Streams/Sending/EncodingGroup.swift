@@ -18,6 +18,8 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
         case end(Int)
         /// Make a key frame of an encoding, not before a time.
         case makeKeyFrame(Int, notBefore: Duration)
+        /// Set the demand of all senders: an encoder has failed, or failed ones are retried.
+        case updateDemand
     }
 
     /// The settings that the owner wants, before the peers' limits.
@@ -50,6 +52,8 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
     private let firstCodec: VideoCodec
     /// The codecs of which no encoder could be made.
     private(set) var failedCodecs: Set<VideoCodec> = []
+    /// The encodings whose encoders fail with all frames.
+    private var failingEncodings: Set<Int> = []
     private var encodings: [Variant: Int]
     private var encodingsSoFar = 1
     private var actions: [Action] = []
@@ -187,6 +191,7 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
     /// those of another codec than that another codec. A further layer of a simulcast pauses instead of the first
     /// encoding, whose limits it would lower to its own, until there is another track or the sender is activated.
     mutating func didFailToBegin(_ encoding: Int, now: Duration) {
+        actions.append(.updateDemand)
         for (variant, other) in encodings where other == encoding {
             let isLayer = variant.quality > Self.limitedQualities.upperBound
             encodings[variant] = variant.codec == firstCodec && !isLayer ? 0 : nil
@@ -216,6 +221,8 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
     mutating func didFail(_ encoding: Int, now: Duration) {
         guard let codec = encodings.first(where: { $0.value == encoding })?.key.codec else { return }
         failedCodecs.insert(codec)
+        failingEncodings.insert(encoding)
+        actions.append(.updateDemand)
         for sender in senders.values { chooseCodec(for: sender, now: now) }
         endUnused()
     }
@@ -223,6 +230,7 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
     /// Allows the codecs and the layers that failed with frames of another track.
     mutating func trackChanged(now: Duration) {
         shownHint = nil
+        failingEncodings = []
         retryFailed(now: now)
         guard !failedCodecs.isEmpty else { return }
         failedCodecs = []
@@ -234,11 +242,13 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
         for sender in senders.values where sender.state.hasFailed {
             sender.state.hasFailed = false
             startOrStop(sender, now: now)
+            actions.append(.updateDemand)
         }
     }
 
     /// Returns the senders of a frame, in a list for each event loop.
     mutating func recipients(of encoding: Int, isKeyFrame: Bool) -> [[Sender]] {
+        if failingEncodings.remove(encoding) != nil { actions.append(.updateDemand) }
         if isKeyFrame {
             for sender in senders.values {
                 guard case .awaitingKeyFrame(of: encoding, _) = sender.state.phase else { continue }
@@ -297,7 +307,9 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
         guard !sender.state.isIdle, isShowing else { return .zero }
         let rate = max(wanted.bitrate, .zero)
         let maximum = min(rate, limits(of: sender).maximumBitrate ?? rate)
-        return BitrateDemand(minimum: min(SendingLimits.leastBitrate, maximum), maximum: maximum, priority: priority)
+        return BitrateDemand(
+            minimum: min(SendingLimits.leastBitrate, maximum), maximum: maximum, priority: priority,
+            hasFailed: failingEncodings.contains(encoding(of: sender)))
     }
 
     /// Whether an encoding has the best quality.
@@ -429,6 +441,7 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
             encodings[variant] = nil
             guard encoding > 0 else { continue }
             receiving[encoding] = nil
+            failingEncodings.remove(encoding)
             keyFrames.end(encoding)
             nextKeyFrames[encoding] = nil
             actions.append(.end(encoding))

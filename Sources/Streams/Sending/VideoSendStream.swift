@@ -391,10 +391,9 @@ package actor VideoSendStream {
                     connectionLogger.warning("an encoder could not be started: \(error)")
                     group.didFailToBegin(index, now: Self.now)
                 }
-                // A layer can fail, or be sent again after a failure.
-                updateDemand()
             case .end(let index): encodings.removeValue(forKey: index)?.encoder.end()
             case .makeKeyFrame(let index, let time): encodings[index]?.encoder.requestKeyFrame(notBefore: time)
+            case .updateDemand: updateDemand()
             }
         }
     }

@@ -108,7 +108,7 @@ struct ControlledShare: Codable, Hashable, Sendable {
         /// The round trip in seconds.
         var roundTripTime: Double?
         var path: SendingSummary.Route?
-        /// The layers of the video, the best first; nil for a single stream.
+        /// The layers of the video, the best first; nil if the server accepts only one.
         var layers: [Layer]?
     }
 

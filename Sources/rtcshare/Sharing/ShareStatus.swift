@@ -18,7 +18,7 @@ struct ShareRates: Sendable {
     var bestTarget: DataRate?
     /// Whether there is a previous measurement.
     var isKnown = false
-    /// The layers of the connection that has this frame rate; nil if it has a single stream.
+    /// The layers of the first connection that has some; nil if all have single streams.
     var layers: [ControlledShare.Layer]?
     /// The rates of each viewer, by its number.
     var viewers: [Int: ViewerRates] = [:]
@@ -47,28 +47,33 @@ struct ShareStatus {
             // Size and frame rate are the content's, and the bitrate is that of all media.
             guard let video = summary.video, let before = previous[viewer], summary.time > before.time else { continue }
             let seconds = (summary.time - before.time) / .seconds(1)
-            let frames = (Double(video.framesSent) - Double(before.video?.framesSent ?? 0)) / seconds
+            let layers = layers(of: summary, since: before)
+            // The best sent layer can be another one than before.
+            let frames =
+                layers.map { ($0.first { $0.pauseReason == nil } ?? $0[0]).framesPerSecond }
+                ?? (Double(video.framesSent) - Double(before.video?.framesSent ?? 0)) / seconds
             let bits = (Double(summary.bytesSent) - Double(before.bytesSent)) * 8 / seconds
             let trip = summary.roundTripTime.map { $0 / .seconds(1) }
             rates.bitsPerSecond += bits
             if let target = summary.targetBitrate { rates.bestTarget = max(rates.bestTarget ?? target, target) }
             rates.viewers[viewer] = ViewerRates(
                 codec: summary.codec, bitsPerSecond: bits, roundTripTime: trip, fractionLost: summary.fractionLost,
-                path: summary.route, layers: layers(of: summary, since: before))
+                path: summary.route, layers: layers)
+            rates.layers = rates.layers ?? layers
             guard frames > rates.framesPerSecond || !rates.isKnown else { continue }
             rates.isKnown = true
             rates.framesPerSecond = frames
             if video.frameWidth > 0 { rates.size = PixelSize(width: video.frameWidth, height: video.frameHeight) }
             rates.roundTripTime = trip
             rates.fractionLost = summary.fractionLost
-            rates.layers = rates.viewers[viewer]?.layers
         }
         previous = summaries
         return rates
     }
 
     private func layers(of summary: SendingSummary, since before: SendingSummary) -> [ControlledShare.Layer]? {
-        guard summary.layers.count > 1, summary.layers.count == before.layers.count else { return nil }
+        let agreed = summary.layers.filter { $0.pauseReason != .refused }
+        guard agreed.count > 1, summary.layers.count == before.layers.count else { return nil }
         let seconds = (summary.time - before.time) / .seconds(1)
         return zip(summary.layers, before.layers).map { layer, before in
             let isShown = layer.video.frameWidth > 0

@@ -237,7 +237,9 @@ import Testing
         few.followsTargets = true
         Self.setDemands(of: few)
         few.run(for: .seconds(5))
-        for (demand, reason) in [(BitrateDemand.zero, .inactive), (.failed, .encoder)]
+        let retried = BitrateDemand(
+            minimum: .kilobitsPerSecond(30), maximum: .kilobitsPerSecond(200), priority: .medium, hasFailed: true)
+        for (demand, reason) in [(BitrateDemand.zero, .inactive), (.failed, .encoder), (retried, .encoder)]
             as [(BitrateDemand, SendingSummary.PauseReason)]
         {
             few.sender.setDemand(demand, media: 2, now: few.now)

@@ -63,6 +63,7 @@ import Testing
                 case .makeKeyFrame(let encoding, _):
                     #expect(encodings.contains(encoding))
                     keyFrames += 1
+                case .updateDemand: continue
                 }
             }
         }

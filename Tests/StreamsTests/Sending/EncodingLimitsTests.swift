@@ -126,7 +126,7 @@ import Testing
                 switch action {
                 case .begin(let encoding, _): begun.append(encoding)
                 case .makeKeyFrame(let encoding, _): keyFrames.append(encoding)
-                case .end: continue
+                case .end, .updateDemand: continue
                 }
             }
         }
@@ -173,7 +173,7 @@ import Testing
         let failing = group.encoding(of: senders[1])
         #expect(begun().contains(failing) && failing > 0)
         group.didFailToBegin(failing, now: .zero)
-        #expect(senders[1].state.isIdle && group.demand(of: senders[1]) == .zero)
+        #expect(senders[1].state.isIdle && group.demand(of: senders[1]) == .failed)
         #expect(group.numbers(of: 0, isKeyFrame: true) == [0])
         #expect(group.settings(of: 0, now: .zero).framesPerSecond == 30)
         // Another description changes nothing.

@@ -60,6 +60,43 @@ import Testing
         }
     }
 
+    @Test("The demand of a failed layer is updated when it joins an encoding that exists already")
+    func rejoiningLayer() {
+        var room = Room(count: 3)
+        room.group.didFailToBegin(room.group.encoding(of: room.senders[1]), now: .zero)
+        let other = NumberedVideoSender(4)
+        var agreement = SenderAgreement()
+        agreement.media = .agreed
+        room.group.add(other, layer: SimulcastLayer(1), isActive: true)
+        room.group.negotiated(agreement, of: other, now: .zero)
+        while room.group.takeAction() != nil {}
+        room.group.setCodecs(VideoCodec.all.reversed(), now: .seconds(3))
+        #expect(room.group.encoding(of: room.senders[1]) == room.group.encoding(of: other))
+        var actions: [EncodingGroup<NumberedVideoSender>.Action] = []
+        while let action = room.group.takeAction() { actions.append(action) }
+        #expect(actions.contains(.updateDemand))
+    }
+
+    @Test("A layer whose encoder fails with all frames is known as failed until its next frame, and is retried")
+    func failingLayer() {
+        var room = Room(count: 3)
+        let encoding = room.group.encoding(of: room.senders[1])
+        func updatesDemand() -> Bool {
+            var updates = false
+            while let action = room.group.takeAction() { updates = updates || action == .updateDemand }
+            return updates
+        }
+        room.group.didFail(encoding, now: .zero)
+        #expect(updatesDemand())
+        let demands = room.senders[..<3].map { room.group.demand(of: $0) }
+        #expect(demands.map(\.hasFailed) == [false, true, false] && demands[1].maximum > .zero)
+        _ = room.group.recipients(of: encoding, isKeyFrame: true)
+        #expect(updatesDemand() && !room.group.demand(of: room.senders[1]).hasFailed)
+        room.group.didFail(encoding, now: .seconds(1))
+        room.group.trackChanged(now: .seconds(2))
+        #expect(!room.group.demand(of: room.senders[1]).hasFailed)
+    }
+
     @Test("A layer in the only codec that its peer accepts pauses if that has no encoder")
     func onlyCodec() throws {
         let (first, second) = (VideoCodec.all[0], VideoCodec.all[1])
