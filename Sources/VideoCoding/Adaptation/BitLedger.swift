@@ -57,14 +57,17 @@ struct BitLedger {
 
     /// Sets the bitrate and the burst rate.
     mutating func setRates(_ bitrate: DataRate, burst: DataRate, now: Duration) {
+        // The route has carried the bits of before in a pause.
+        if self.bitrate == .zero { (self.bitrate, burstRate) = (bitrate, burst) }
         pass(to: now)
-        self.bitrate = bitrate
-        burstRate = burst
+        (self.bitrate, burstRate) = (bitrate, burst)
         limitDebt()
     }
 
-    /// Advances the time: the bitrate carries the encoded bits, and then accumulates credit.
+    /// Advances the time: the bitrate carries the encoded bits, and then accumulates credit. The time of a pause passes at
+    /// its end.
     mutating func pass(to now: Duration) {
+        if bitrate == .zero, time != nil { return }
         let elapsed = time.map { max(now - $0, .zero) } ?? .zero
         time = max(time ?? now, now)
         let held = min(max(duration(of: debt) - Self.slack, .zero), elapsed)

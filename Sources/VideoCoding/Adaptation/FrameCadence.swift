@@ -56,6 +56,8 @@ struct FrameCadence {
     private var currentIsChange = false
     /// The time for which the current frame was delayed by the bitrate or the queue.
     private(set) var currentWait = Duration.zero
+    /// The time from the first change that the current frame shows to the frame itself.
+    private(set) var currentChangeDuration = Duration.zero
     /// The time for which sharpening of the last change was delayed.
     private var refinementWait = Duration.zero
     /// The time of the next frame, on the source's clock.
@@ -130,13 +132,16 @@ struct FrameCadence {
         againAtOnce = true
     }
 
-    /// Pauses or resumes. After a pause the newest frame is encoded immediately; it has not waited for bits meanwhile.
+    /// Pauses or resumes. After a pause the newest frame is the next one. It has not waited for bits meanwhile, and the time
+    /// for sharpening it begins.
     mutating func setPaused(_ new: Bool, now: Duration) {
         if isPaused, !new {
             againAtOnce = true
             waiting?.readyAt = now
             waiting?.firstReadyAt = now
             blockedUntil = nil
+            lastChangeAt = now
+            refinementWait = .zero
         }
         isPaused = new
     }
@@ -212,12 +217,16 @@ struct FrameCadence {
         againAtOnce = false
         currentIsChange = false
         currentWait = .zero
+        currentChangeDuration = .zero
         let isChange = new && (waiting?.isChange ?? false)
         let heldUntil = notBefore.map { min($0, now) }
         if !isChange, let heldUntil { refinementWait += max(heldUntil - lastEncodedAt - interval, .zero) }
         guard new, let frame = waiting else { return }
         waiting = nil
-        if isChange, let heldUntil { currentWait = max(heldUntil - frame.firstReadyAt, .zero) }
+        if isChange {
+            if let heldUntil { currentWait = max(heldUntil - frame.firstReadyAt, .zero) }
+            currentChangeDuration = max(frame.arrivedAt - frame.firstReadyAt, .zero)
+        }
         currentIsChange = frame.isChange
         // As in libwebrtc's adapter, the next frame is due one interval after this one was due, and a frame that is
         // half an interval early is on time, so that a source with jitter at the limit's rate loses no frames.

@@ -40,6 +40,11 @@ struct MotionDetector {
         update(now: now)
     }
 
+    /// Records the end of a pause, in which nothing was encoded.
+    mutating func resume(now: Duration) {
+        if hint == .motion { movedAt = now } else { self = MotionDetector() }
+    }
+
     /// Advances the time.
     mutating func update(now: Duration) {
         guard let movedAt else { return }

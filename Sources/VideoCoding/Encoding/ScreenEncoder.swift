@@ -118,7 +118,9 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         let needsKeyFrame = asKeyFrame || keyFrameIsDue
         // After a failure, what viewers have is unknown.
         keyFrameIsDue = true
-        let update = try needsKeyFrame || returns ? nil : update(picture, input.changed, scrolls, timestamp, order)
+        // While an encoder waits, the content can change all the time.
+        let began = timestamp - order.changeDuration
+        let update = try needsKeyFrame || returns ? nil : update(picture, input.changed, scrolls, began, order)
         let changed = update?.rest ?? input.changed
         var step =
             if needsKeyFrame {
@@ -127,7 +129,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
                 try rest(of: picture, bits: update == nil ? ledger.bits(in: Self.refinementTime) : queueBits)
             } else {
                 try change(
-                    of: picture, changed, after: update == nil ? scrolls : nil, timestamp: timestamp, order: order)
+                    of: picture, changed, after: update == nil ? scrolls : nil, began: began, order: order)
             }
         if update?.isLarge == true { (step.isLarge, step.keepsLast) = (true, false) }
         // Where something was just coded, the coder must first be given another source: it could skip the next one.
@@ -194,7 +196,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     /// Moves parts of what viewers have, and paints macroblocks of few colors, which takes no more bits for all of their
     /// detail; nil if the coder can't.
     private func update(
-        _ picture: StandingPicture, _ changed: MacroblockMap, _ scrolls: ScrollSearch.Finding?, _ timestamp: Duration,
+        _ picture: StandingPicture, _ changed: MacroblockMap, _ scrolls: ScrollSearch.Finding?, _ began: Duration,
         _ order: EncodingOrder
     ) throws(VideoCodingError) -> Update? {
         guard hasPalettes || scrolls != nil else { return nil }
@@ -203,10 +205,10 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         let isLarge =
             bits + control.bits(.init(kind: .following, activity: others), at: Self.range.finestKeyFrame)
             > frameBits(order)
-        let isWorth = try isWorthPainting(few, bits, of: picture, in: rest, timestamp, order)
+        let isWorth = try isWorthPainting(few, bits, of: picture, in: rest, began, order)
         let painted = isWorth ? few : MacroblockMap(size: picture.size)
         guard scrolls != nil || !painted.isEmpty else { return nil }
-        let last = isLarge && scrolls == nil && keepsLast(at: timestamp) ? try I420Picture(size: shown.size) : nil
+        let last = isLarge && scrolls == nil && keepsLast(at: began) ? try I420Picture(size: shown.size) : nil
         last?.copy(from: shown)
         guard
             let update = try coder.update(
@@ -254,10 +256,10 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     /// and motion in fewer bits.
     private func isWorthPainting(
         _ map: MacroblockMap, _ bits: Double, of picture: StandingPicture, in changed: MacroblockMap,
-        _ timestamp: Duration, _ order: EncodingOrder
+        _ began: Duration, _ order: EncodingOrder
     ) throws(VideoCodingError) -> Bool {
         if map.count <= Self.few, map.count < changed.count { return false }
-        let isFirst = Self.isPause(Self.pageTime, since: lastLargeChangeAt, now: timestamp - order.wait)
+        let isFirst = Self.isPause(Self.pageTime, since: lastLargeChangeAt, now: began)
         if bits <= (isFirst ? ledger.pageBits : frameBits(order) * 2) { return true }
         let activity = try PictureActivity.sum(of: picture, in: map)
         let library = control.bits(.init(kind: .page, activity: activity), at: Self.coarsest(order))
@@ -265,8 +267,8 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     }
 
     /// Whether the last frame can return if a large change replaces it now.
-    private func keepsLast(at timestamp: Duration) -> Bool {
-        Coder.keepsFrames && Self.isPause(Self.keptTime, since: lastLargeChangeAt, now: timestamp)
+    private func keepsLast(at began: Duration) -> Bool {
+        Coder.keepsFrames && Self.isPause(Self.keptTime, since: lastLargeChangeAt, now: began)
     }
 
     private func frameBits(_ order: EncodingOrder) -> Double { ledger.bits(in: .seconds(1 / order.framesPerSecond)) }
@@ -347,7 +349,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     /// Returns the step for changes: as fine as the ledger allows, with coarse macroblocks for the bits that they leave.
     private func change(
         of picture: StandingPicture, _ changed: MacroblockMap, after scrolls: ScrollSearch.Finding?,
-        timestamp: Duration, order: EncodingOrder
+        began: Duration, order: EncodingOrder
     ) throws(VideoCodingError) -> Step {
         // What moved is predicted.
         let new = scrolls.map { MacroblockMap(size: picture.size, cells: $0.remaining) } ?? changed
@@ -355,8 +357,6 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         let share = frameBits(order)
         let isLarge =
             control.bits(.init(kind: .following, activity: activity), at: Self.range.finestKeyFrame) > share
-        // While an encoder waits, the content can change all the time.
-        let began = timestamp - order.wait
         let isNewPage = isLarge && Self.isPause(Self.pageTime, since: lastLargeChangeAt, now: began)
         if isNewPage, new.share > Self.pageShare, Self.range.codesPagesAsKeyFrames {
             return try keyFrame(of: picture, order: order)
@@ -382,7 +382,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
             quantizer: control.quantizer(for: content, bits: allowance - reserve, in: min(finest, coarsest)...coarsest),
             change: content)
         step.isLarge = isLarge
-        step.keepsLast = isLarge && keepsLast(at: timestamp)
+        step.keepsLast = isLarge && keepsLast(at: began)
         guard let next else { return step }
         let pass = Self.range.passes[next.pass]
         if isSmall, control.bits(moved, at: pass) <= share * Self.smallShare {

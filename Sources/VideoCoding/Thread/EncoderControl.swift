@@ -34,7 +34,6 @@ struct EncoderControl {
         self.settings = settings
         sizeLimits = codec.sizeLimits
         cadence = FrameCadence(framesPerSecond: settings.framesPerSecond)
-        cadence.setPaused(settings.bitrate <= .zero, now: now)
         let bitsPerSecond = Int(settings.bitrate.bitsPerSecond)
         governor = QualityGovernor(
             hint: .detail, framesPerSecond: settings.framesPerSecond, bitsPerSecond: bitsPerSecond,
@@ -72,7 +71,7 @@ struct EncoderControl {
         var order = EncodingOrder(
             settings: settings, sizeLimits: sizeLimits, hint: hint, isCamera: saidHint == .motion, input: input,
             ledger: ledger, governor: governor, isNew: isNew)
-        if isNew { order.wait = cadence.currentWait }
+        if isNew { order.changeDuration = cadence.currentChangeDuration }
         // Content of a video or a camera does not move as a whole: the search finds less, for three times the effort,
         // which is only worth it if bits are scarce for content that the user declared as motion.
         let isFar = hint == .motion ? governor.reason == .bandwidth && !isHintFound : governor.reason != .cpu
@@ -201,7 +200,9 @@ struct EncoderControl {
             ledger.setRates(settings.bitrate, burst: settings.burstRate, now: now)
             holdForDebt()
         }
-        cadence.setPaused(settings.bitrate <= .zero || isMuted, now: now)
+        let isPaused = settings.bitrate <= .zero || isMuted
+        if cadence.isPaused, !isPaused { motion.resume(now: now) }
+        cadence.setPaused(isPaused, now: now)
         governor.configure(
             hint: hint, framesPerSecond: settings.framesPerSecond, bitsPerSecond: bitsPerSecond,
             isPaused: cadence.isPaused, now: now)
@@ -235,8 +236,8 @@ struct EncodingOrder {
     let isNew: Bool
     /// The time until the next frame, if a motion search is worthwhile; otherwise nil.
     var searchInterval: Duration?
-    /// The time for which the bitrate or the queue delayed the frame, since the first change that it shows.
-    var wait = Duration.zero
+    /// The time from the first change that the frame shows to the frame itself.
+    var changeDuration = Duration.zero
     private let sizeLimits: EncodedSizeLimits
     private let sizeSteps: QualityGovernor.SizeSteps
 

@@ -31,9 +31,10 @@ extension VP8Encoder: PictureEncoder {
         // A key frame does not refer to earlier frames.
         if !asKeyFrame { searchedShare = input.changed.share }
         try apply(order, size: picture.size, timestamp: timestamp)
+        library.changeDuration = order.changeDuration
         let outcome = try encode(
-            picture, timestamp: timestamp, wait: order.wait, rotation: input.rotation, asKeyFrame: asKeyFrame,
-            changed: input.changed, ledger: order.ledger)
+            picture, timestamp: timestamp, rotation: input.rotation, asKeyFrame: asKeyFrame, changed: input.changed,
+            ledger: order.ledger)
         if case .encoded = outcome { input.didEncode() }
         return ([], outcome)
     }

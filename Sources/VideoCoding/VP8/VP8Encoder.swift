@@ -90,8 +90,8 @@ package final class VP8Encoder {
 
     /// Encodes a frame with the ledger of the caller, which schedules frames.
     func encode(
-        _ picture: any PixelPlanes, timestamp: Duration, wait: Duration = .zero, rotation: VideoRotation,
-        asKeyFrame: Bool, changed: MacroblockMap?, ledger: BitLedger
+        _ picture: any PixelPlanes, timestamp: Duration, rotation: VideoRotation, asKeyFrame: Bool,
+        changed: MacroblockMap?, ledger: BitLedger
     ) throws(VideoCodingError) -> EncodingOutcome {
         self.ledger = ledger
         guard picture.format == .i420, picture.size == configuration.size else {
@@ -105,13 +105,13 @@ package final class VP8Encoder {
             return .encoded(frame)
         }
         return try encodeWithLibrary(
-            picture, timestamp: timestamp, wait: wait, rotation: rotation, asKeyFrame: wantsKeyFrame, changed: changed)
+            picture, timestamp: timestamp, rotation: rotation, asKeyFrame: wantsKeyFrame, changed: changed)
     }
 
     /// Encodes a frame with libvpx, whatever has changed.
     func encodeWithLibrary(
-        _ picture: any PixelPlanes, timestamp: Duration, wait: Duration = .zero, rotation: VideoRotation,
-        asKeyFrame wantsKeyFrame: Bool, changed: MacroblockMap?
+        _ picture: any PixelPlanes, timestamp: Duration, rotation: VideoRotation, asKeyFrame wantsKeyFrame: Bool,
+        changed: MacroblockMap?
     ) throws(VideoCodingError) -> EncodingOutcome {
         let time = clock.next(timestamp: timestamp, framesPerSecond: configuration.framesPerSecond)
         try model.giveLastPicture(to: library.context)
@@ -122,8 +122,8 @@ package final class VP8Encoder {
                     of: picture, ledger: ledger, timestamp: timestamp, time: time, flags: flags)
             } else {
                 try library.encodeInterFrame(
-                    of: picture, changed: changed, quality: quality, ledger: ledger, timestamp: timestamp, wait: wait,
-                    time: time, flags: flags)
+                    of: picture, changed: changed, quality: quality, ledger: ledger, timestamp: timestamp, time: time,
+                    flags: flags)
             }
         guard let packet else { return .dropped }
         followsScroll = false

@@ -44,6 +44,10 @@ struct BitLedgerTests {
         #expect(ledger.readyAt == .seconds(15) - .milliseconds(100))
         ledger.setRates(.zero, burst: .zero, now: .seconds(6))
         #expect(ledger.readyAt <= .seconds(6))
+        // In a pause the route carries it.
+        ledger.pass(to: .seconds(7))
+        ledger.setRates(.kilobitsPerSecond(10), burst: .zero, now: .seconds(8))
+        #expect(ledger.readyAt <= .seconds(8))
     }
 
     @Test("No debt is left once the ready time has passed, however large it was")

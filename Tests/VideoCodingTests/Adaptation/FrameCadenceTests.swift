@@ -293,6 +293,25 @@ struct FrameCadenceTests {
         #expect(run.log[1] == .init(milliseconds: 20_000, isNew: true, isKeyFrame: true))
     }
 
+    @Test("A frame that waits shows the changes since the first one that it replaced")
+    func changeDuration() {
+        var cadence = FrameCadence(framesPerSecond: 30)
+        cadence.frameArrived(timestamp: .zero, isChange: true, now: .zero)
+        cadence.begin(new: true, now: .zero)
+        cadence.encoded(isKeyFrame: true, isCoarse: false, now: .zero)
+        cadence.queueDidFill(true, now: .zero)
+        // One that waits alone shows a single change, however long it waits.
+        cadence.frameArrived(timestamp: .seconds(1), isChange: true, now: .seconds(1))
+        cadence.begin(new: true, now: .seconds(2))
+        #expect(cadence.currentChangeDuration == .zero)
+        for tenth in 30..<40 {
+            let time = Duration.milliseconds(tenth * 100)
+            cadence.frameArrived(timestamp: time, isChange: true, now: time)
+        }
+        cadence.begin(new: true, now: .seconds(5))
+        #expect(cadence.currentChangeDuration == .milliseconds(900))
+    }
+
     @Test("The time of a pause is no wait for bits")
     func waitAfterPause() {
         var cadence = FrameCadence(framesPerSecond: 30)

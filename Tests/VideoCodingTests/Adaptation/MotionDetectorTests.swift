@@ -31,6 +31,18 @@ import Testing
         #expect(run.detector.hint == .motion)
     }
 
+    @Test("A video goes on after a pause")
+    func pause() {
+        var run = Run()
+        run.give(2, newShare: 0.9)
+        run.now += .seconds(20)
+        run.detector.resume(now: run.now)
+        run.rest(0)
+        #expect(run.detector.hint == .motion)
+        run.rest(1)
+        #expect(run.detector.hint == .detail)
+    }
+
     @Test("Partial changes, slowly turned pages and a change that ends are not video")
     func detail() {
         var run = Run()

@@ -15,6 +15,8 @@ struct LibraryCoder {
     private(set) var sharpening: PictureSharpening?
     /// The time of the last change that libvpx encoded.
     private var lastChangeAt: Duration?
+    /// The time from the first change that the next frame shows to the frame itself.
+    var changeDuration = Duration.zero
     private lazy var converter = VideoConverter()
 
     /// The maximum size of a blurred frame, as time at the bitrate.
@@ -161,11 +163,11 @@ struct LibraryCoder {
     /// or, without changes, a slightly sharper frame.
     mutating func encodeInterFrame(
         of picture: any PixelPlanes, changed: MacroblockMap?, quality: CodedQuality, ledger: BitLedger,
-        timestamp: Duration, wait: Duration, time: (ticks: Int, duration: Int), flags: Int
+        timestamp: Duration, time: (ticks: Int, duration: Int), flags: Int
     ) throws(VideoCodingError) -> Packet? {
         let rests = changed?.isEmpty == true
         // While an encoder waits, the content can change all the time.
-        let isNewPage = !rests && lastChangeAt.map { timestamp - wait - $0 >= Self.pageTime } ?? false
+        let isNewPage = !rests && lastChangeAt.map { timestamp - changeDuration - $0 >= Self.pageTime } ?? false
         if !rests { lastChangeAt = timestamp }
         // In addition to changes, a part is as large as one more frame; half as large while debts are paid.
         let most = PictureSharpening.share
