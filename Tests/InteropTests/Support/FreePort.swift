@@ -3,8 +3,8 @@ import Testing
 
 /// A port that nobody has, for TCP and UDP, for a program that can't be told to take any.
 ///
-/// It is below those that the system hands out (32768 and up): of them one may belong to a connection of another program by
-/// the time that it is needed.
+/// The system hands out ports from 32768 on. One of those can belong to a connection of another program before the test
+/// uses it, so that this one is lower.
 func freePort() throws -> UInt16 {
     let free = (0..<100).lazy.map { _ in UInt16.random(in: 20_000..<32_000) }.first { port in
         [SOCK_STREAM, SOCK_DGRAM].allSatisfy { type in
