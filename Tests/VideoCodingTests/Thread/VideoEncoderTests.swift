@@ -386,6 +386,7 @@ struct VideoEncoderTests {
         hasReturned.wait()
         other.receive(frame(2))
         thread.stop()
-        #expect(thread.statistics.framesReceived == 2)
+        // The second frame may have come before the other source.
+        #expect([2, 3].contains(thread.statistics.framesReceived))
     }
 }
