@@ -57,15 +57,15 @@ struct BitLedger {
 
     /// Sets the bitrate and the burst rate.
     mutating func setRates(_ bitrate: DataRate, burst: DataRate, now: Duration) {
-        // The route has carried the bits of before in a pause.
+        // In a pause, which ends now, the route has carried what was encoded before.
         if self.bitrate == .zero { (self.bitrate, burstRate) = (bitrate, burst) }
         pass(to: now)
         (self.bitrate, burstRate) = (bitrate, burst)
         limitDebt()
     }
 
-    /// Advances the time: the bitrate carries the encoded bits, and then accumulates credit. The time of a pause passes at
-    /// its end.
+    /// Advances the time: the bitrate carries the encoded bits, and then accumulates credit. A pause, with a bitrate of
+    /// zero, counts when it ends.
     mutating func pass(to now: Duration) {
         if bitrate == .zero, time != nil { return }
         let elapsed = time.map { max(now - $0, .zero) } ?? .zero

@@ -11,6 +11,7 @@ asks for its usual quality and compression.
 
 import argparse
 import os
+import random
 import shutil
 import signal
 import socket
@@ -36,9 +37,15 @@ def arguments():
 
 
 def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
+    """A port below those that the system hands out, which it could give to a connection before the server listens."""
+    while True:
+        port = random.randrange(20000, 32000)
+        with socket.socket() as listener:
+            try:
+                listener.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
 
 
 def commands(options):

@@ -44,7 +44,7 @@ struct BitLedgerTests {
         #expect(ledger.readyAt == .seconds(15) - .milliseconds(100))
         ledger.setRates(.zero, burst: .zero, now: .seconds(6))
         #expect(ledger.readyAt <= .seconds(6))
-        // In a pause the route carries it.
+        // In a pause the route carries what is owed.
         ledger.pass(to: .seconds(7))
         ledger.setRates(.kilobitsPerSecond(10), burst: .zero, now: .seconds(8))
         #expect(ledger.readyAt <= .seconds(8))

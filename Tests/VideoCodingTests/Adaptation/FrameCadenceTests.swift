@@ -312,7 +312,7 @@ struct FrameCadenceTests {
         #expect(cadence.currentChangeDuration == .milliseconds(900))
     }
 
-    @Test("The time of a pause is no wait for bits")
+    @Test("A frame that is encoded after a pause has not waited for bits in that time")
     func waitAfterPause() {
         var cadence = FrameCadence(framesPerSecond: 30)
         cadence.hold(until: .zero)
