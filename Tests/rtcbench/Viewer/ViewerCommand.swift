@@ -32,6 +32,9 @@ struct ViewerCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Contents, separated by commas; all for all.", valueName: "…"))
     var contents = "mixed"
 
+    @Option(help: ArgumentHelp("The file of the content video. FFmpeg reads it.", valueName: "file"))
+    var video: String?
+
     @Option(help: ArgumentHelp("Senders, separated by commas.", valueName: "…"))
     var senders = "ours,chromium"
 
@@ -101,6 +104,9 @@ struct ViewerCommand: AsyncParsableCommand {
         guard ["text", "detail", "motion", "none"].contains(hint) else {
             throw ValidationError("--hint \(hint): choose among text, detail, motion, none")
         }
+        guard try video != nil || !plans().contains(where: { $0.content == .video }) else {
+            throw ValidationError("--contents video needs a --video")
+        }
         guard !continues || history != nil else { throw ValidationError("--continue goes on with a --history") }
     }
 
@@ -109,7 +115,9 @@ struct ViewerCommand: AsyncParsableCommand {
     /// Returns all runs in order: compared ones follow each other.
     private func plans() throws -> [ViewerCase] {
         let contents: [SharedContent] =
-            contents == "all" ? SharedContent.allCases : try ScreenOptions.choose(contents, option: "--contents")
+            contents == "all"
+            ? SharedContent.allCases.filter { $0 != .video || video != nil }
+            : try ScreenOptions.choose(contents, option: "--contents")
         let senders: [ViewerCase.Sender] = try ScreenOptions.choose(senders, option: "--senders")
         let receivers: [ViewerCase.Receiver] = try ScreenOptions.choose(receivers, option: "--receivers")
         let paths = try paths.split(separator: ",").map { name in
@@ -193,7 +201,8 @@ struct ViewerCommand: AsyncParsableCommand {
                 "\(index + 1) of \(plans.count): \(plan.sender.name), \(plan.title), round \(plan.round)")
             if prepared?.content != plan.content {
                 if let upload = prepared?.upload { screen.display.remove(upload) }
-                prepared = try PreparedContent(plan.content, seed: seed, buffer: buffer, on: screen.display)
+                prepared = try PreparedContent(
+                    plan.content, seed: seed, video: video, buffer: buffer, on: screen.display)
             }
             guard let prepared else { continue }
             do {

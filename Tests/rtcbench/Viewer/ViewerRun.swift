@@ -11,11 +11,14 @@ struct PreparedContent {
     let upload: ContentDisplay.Upload?
     let buffer: ContentDisplay.Buffer?
 
-    init(_ content: SharedContent, seed: UInt64, buffer: ContentDisplay.Buffer, on display: ContentDisplay) throws {
+    init(
+        _ content: SharedContent, seed: UInt64, video: String? = nil, buffer: ContentDisplay.Buffer,
+        on display: ContentDisplay
+    ) throws {
         self.content = content
         stage = Stage(
             size: display.size, font: display.font, seed: seed, hasSmallLetters: content.hasSmallLetters)
-        pictures = content.pictures(stage)
+        pictures = try content.pictures(stage, video: video)
         upload = pictures.pictures.isEmpty ? nil : try display.upload(pictures)
         self.buffer = content.redrawsAll ? buffer : nil
     }

@@ -36,6 +36,35 @@ struct MovingPictures {
         }
     }
 
+    /// Reads the first images of a video file at thirty per second, which fill this size. A shorter video repeats.
+    init(of file: String, size: PixelSize, count: Int) throws {
+        let filter =
+            "scale=\(size.width):\(size.height):force_original_aspect_ratio=increase,"
+            + "crop=\(size.width):\(size.height),fps=30"
+        let program = Process()
+        program.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        program.arguments = [
+            "ffmpeg", "-v", "error", "-nostdin", "-stream_loop", "-1", "-i", file, "-vf", filter, "-frames:v",
+            "\(count)", "-f", "rawvideo", "-pix_fmt", "bgr0", "-",
+        ]
+        let output = Pipe()
+        program.standardOutput = output
+        try program.run()
+        var pictures: [[UInt32]] = []
+        var bytes = Data()
+        while pictures.count < count,
+            let more = try output.fileHandleForReading.read(upToCount: size.area * 4 - bytes.count), !more.isEmpty
+        {
+            bytes += more
+            guard bytes.count == size.area * 4 else { continue }
+            pictures.append(bytes.withUnsafeBytes { Array($0.bindMemory(to: UInt32.self)) })
+            bytes = Data()
+        }
+        program.waitUntilExit()
+        guard pictures.count == count else { throw BenchmarkFailure("FFmpeg reads no video from \(file)") }
+        self.init(size: size, pictures: pictures)
+    }
+
     /// A disc that moves a whole number of times around the image in one ring, so that the ring closes.
     fileprivate struct Thing {
         let x: Double

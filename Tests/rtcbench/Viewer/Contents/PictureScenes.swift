@@ -290,15 +290,18 @@ struct CallScene: SharedScene {
 
 /// A video that fills the screen.
 struct FilmScene: SharedScene {
-    static let pictureCount = 16
+    /// The number of drawn images.
+    static let drawnCount = 16
+    /// The number of images of a real video, for five seconds. A screen of them takes a gigabyte at 1920×1080.
+    static let videoCount = 150
 
-    init(_ stage: Stage) {}
+    let pictureCount: Int
 
     var coversCode: Bool { true }
 
     mutating func begin() -> [ScreenOperation] { [.picture(0, x: 0, y: 0)] }
 
     mutating func step(_ step: Int) -> [ScreenOperation] {
-        step % 2 == 0 ? [.picture(step / 2 % Self.pictureCount, x: 0, y: 0)] : []
+        step % 2 == 0 ? [.picture(step / 2 % pictureCount, x: 0, y: 0)] : []
     }
 }

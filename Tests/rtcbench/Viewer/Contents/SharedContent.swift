@@ -34,8 +34,10 @@ enum SharedContent: String, CaseIterable, Codable, Sendable {
     case terminal
     /// A grid of nine people.
     case call
-    /// A video that fills the screen.
+    /// Drawn images with much grain, which fill the screen thirty times per second.
     case film
+    /// A real video from a file, which fills the screen.
+    case video
 
     /// Whether the whole screen is redrawn with each change.
     var redrawsAll: Bool { self == .mixed || self == .mixedSmall || self == .redraw }
@@ -56,12 +58,13 @@ enum SharedContent: String, CaseIterable, Codable, Sendable {
         case .redraw: RedrawScene(stage)
         case .terminal: TerminalScene(stage)
         case .call: CallScene(stage)
-        case .film: FilmScene(stage)
+        case .film: FilmScene(pictureCount: FilmScene.drawnCount)
+        case .video: FilmScene(pictureCount: FilmScene.videoCount)
         }
     }
 
-    /// Returns its images.
-    func pictures(_ stage: Stage) -> MovingPictures {
+    /// Returns its images. `video` is the file of ``video``.
+    func pictures(_ stage: Stage, video: String?) throws -> MovingPictures {
         switch self {
         case .mixed, .mixedExact, .mixedSmall, .browsing:
             MovingPictures(size: Stage.filmSize, count: 30, seed: stage.seed)
@@ -69,7 +72,8 @@ enum SharedContent: String, CaseIterable, Codable, Sendable {
         case .cuts: SlidesScene.pictures(stage, hasTransitions: false)
         case .windows: WindowsScene.pictures(stage)
         case .call: CallScene.pictures(stage)
-        case .film: MovingPictures(size: stage.size, count: FilmScene.pictureCount, seed: stage.seed)
+        case .film: MovingPictures(size: stage.size, count: FilmScene.drawnCount, seed: stage.seed)
+        case .video: try MovingPictures(of: video ?? "", size: stage.size, count: FilmScene.videoCount)
         case .rest, .reading, .readingSmall, .editor, .typing, .redraw, .terminal: .none
         }
     }
