@@ -110,6 +110,11 @@ extension PeerConnection {
             if let due = outbound[index].nextReport { deadline = min(deadline, due) }
         }
         if canSend, !path.isFull, let due = bandwidth.pacer.nextDeadline(now: now) { deadline = min(deadline, due) }
+        if hasLayerQueues {
+            for index in outbound.indices {
+                if let due = outbound[index].video?.layerQueue?.nextDeadline(now: now) { deadline = min(deadline, due) }
+            }
+        }
         if let due = bandwidth.estimator.nextDeadline {
             deadline = min(deadline, due.advanced(by: Self.estimatorPatience))
         }
@@ -149,6 +154,7 @@ extension PeerConnection {
         if !receivers.media.isEmpty, let trip = ice.agent.selectedRoundTripTime { receivers.setRoundTripTime(trip) }
         receivers.poll(isConnected: state == .connected, now: now, into: &events)
         queueControl(now: now)
+        releaseLayers(now: now)
         passOnKeyFrameRequests()
         applyBandwidth(now: now)
     }

@@ -14,11 +14,11 @@ extension PeerConnection {
             return
         }
         if frame.isKeyFrame { outbound[media].video?.keyFrameRequests.keyFrameWasSent() }
-        keepLayersAlive(above: media, now: now)
         if outbound[media].video?.enqueue(frame, as: media, to: &bandwidth.pacer, now: now) != true {
             counts.framesDroppedBeforeConnection += 1
             outbound[media].video?.keyFrameRequests.frameWasRefused()
         }
+        releaseLayers(now: now)
         passOnKeyFrameRequests()
         // A frame can fill the queue, which its encoder must learn before the next one. This also processes the
         // estimator, and saves a timeout for it.
@@ -33,6 +33,20 @@ extension PeerConnection {
         for index in identity.layers(ofMedia: media) where index < media && outbound[index].isActive {
             guard let rate = outbound[index].target.reported?.bitrate, rate > .zero else { continue }
             outbound[index].video?.enqueueKeepalive(as: index, to: &bandwidth.pacer, now: now)
+        }
+    }
+
+    /// Moves the packets of layers that are due into the pacer's queue.
+    mutating func releaseLayers(now: Instant) {
+        guard hasLayerQueues else { return }
+        for index in outbound.indices {
+            while let next = outbound[index].video?.layerQueue?.pop(now: now) {
+                keepLayersAlive(above: index, now: now)
+                bandwidth.pacer.enqueue(next.packet, size: next.size, priority: .video, now: next.queued)
+            }
+            guard let isFull = outbound[index].video?.layerQueue?.isFull, let reported = outbound[index].target.reported
+            else { continue }
+            if reported.isQueueFull != (isFull || bandwidth.pacer.isQueueFull) { bandwidth.allocation.isDue = true }
         }
     }
 
@@ -65,7 +79,9 @@ extension PeerConnection {
     }
 
     /// Whether packets of a frame are queued.
-    package var hasQueuedPackets: Bool { bandwidth.pacer.queuedPackets > 0 }
+    package var hasQueuedPackets: Bool {
+        bandwidth.pacer.queuedPackets > 0 || outbound.contains { $0.video?.layerQueue?.isEmpty == false }
+    }
 
     /// Writes the next datagram into `memory`, or returns nil. 1280 bytes are sufficient for any datagram.
     package mutating func pollTransmit(into memory: UnsafeMutableRawBufferPointer, now: Instant) -> Transmission? {

@@ -31,6 +31,8 @@ package struct PeerConnection: ~Copyable {
 
     /// The senders of the identity's media.
     var outbound: [OutboundMedia]
+    /// Whether a media has had a layer queue. For other connections, the queues are not read with every packet.
+    var hasLayerQueues = false
     /// The pacer and the bitrates.
     var bandwidth: BandwidthControl
     /// The receivers of the peer's media.
@@ -85,10 +87,15 @@ package struct PeerConnection: ~Copyable {
     /// Closes the connection with an RTCP BYE and a DTLS close_notify. Queued packets are discarded.
     package mutating func close(now: Instant) {
         guard !state.isOver else { return }
-        bandwidth.pacer.removeAll()
+        removeQueuedPackets()
         queueGoodbye(now: now)
         transport.close()
         state = .closed
+    }
+
+    private mutating func removeQueuedPackets() {
+        bandwidth.pacer.removeAll()
+        for index in outbound.indices { outbound[index].video?.layerQueue = nil }
     }
 
     mutating func change(to new: ConnectionState) {
@@ -99,7 +106,7 @@ package struct PeerConnection: ~Copyable {
 
     mutating func fail(_ failure: Failure) {
         guard !state.isOver else { return }
-        bandwidth.pacer.removeAll()
+        removeQueuedPackets()
         control.clear()
         // Without consent nothing may be sent (RFC 7675 §5.1). With it, the peer receives the alert that explains the
         // failure.

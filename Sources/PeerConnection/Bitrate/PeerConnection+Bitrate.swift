@@ -91,12 +91,19 @@ extension PeerConnection {
             }
             let share = bandwidth.allocation.claims[index] == nil ? .zero : rates[index]
             outbound[index].video?.protection?.policy.setRate(share)
+            if negotiatedMedia(index)?.layers.isEmpty == false {
+                outbound[index].video?.setLayerTarget(share, now: now)
+                hasLayerQueues = true
+            } else if hasLayerQueues {
+                outbound[index].video?.endLayer()
+            }
+            let layerQueue = outbound[index].video?.layerQueue
             let target = BitrateTarget(
                 bitrate: overhead(media: index).encoderRate(of: share),
-                isQueueFull: outbound[index].video != nil && isQueueFull,
+                isQueueFull: outbound[index].video != nil && (isQueueFull || layerQueue?.isFull == true),
                 roundTripTime: roundTripTime,
                 fractionLost: outbound[index].stream?.reports.newest?.fractionLost ?? 0,
-                pacingRate: bandwidth.pacingRate)
+                pacingRate: min(bandwidth.pacingRate, layerQueue?.rate ?? bandwidth.pacingRate))
             switch outbound[index].target.take(target, now: now) {
             case .reported: events.append(.targetBitrateChanged(target, media: index))
             case .kept(let due?): bandwidth.allocation.postpone(until: due)

@@ -78,6 +78,7 @@ struct OutboundMedia {
     /// Stops sending the media until it is started again. The peer, which gets a goodbye, forgets its limit.
     mutating func pause() {
         isActive = false
+        video?.layerQueue = nil
         requestedLimit = nil
         owesNotification = false
     }

@@ -55,7 +55,8 @@ extension VideoRTPStream {
 
     /// Queues a packet of padding if this layer has sent frames, but not for a while.
     mutating func enqueueKeepalive(as media: Int, to pacer: inout Pacer<PacedPacket>, now: Instant) {
-        guard let newestSend, newestSend.duration(to: now) > Self.longestSilence else { return }
+        guard let newestSend, newestSend.duration(to: now) > Self.longestSilence, layerQueue?.isEmpty != false
+        else { return }
         self.newestSend = now
         pacer.enqueue(
             .keepalive(media: UInt32(media)), size: Self.paddingRange.lowerBound + RTPHeader.fixedByteCount,

@@ -99,6 +99,8 @@ struct VideoRTPStream {
     }
     /// A counter of descriptions that change how packets are written.
     private var generation: UInt16 = 0
+    /// The packets of a layer of a simulcast that wait before the pacer; nil for a single stream.
+    var layerQueue: LayerQueue<PacedPacket>?
     /// The number of retransmissions in the pacer.
     var queuedRetransmissions = 0
     /// The retransmissions that are repeated with the next frame, since they can be lost as well, and the times at
@@ -162,17 +164,31 @@ struct VideoRTPStream {
         let (group, corrections, correctionByteCount) =
             protection?.corrections(for: frame, isProtected: isProtected, now: now) ?? (.none, 0, 0)
         for fragment in 0..<frame.fragmentCount {
-            pacer.enqueue(
+            enqueue(
                 .picture(frame, media: UInt32(media), fragment: UInt16(clamping: fragment), group: group),
-                size: frame.payloadByteCount(at: fragment) + RTPHeader.fixedByteCount, priority: .video, now: now)
+                payload: frame.payloadByteCount(at: fragment), to: &pacer, now: now)
         }
         // Corrections follow their frame, before the next one: receivers combine consecutive numbers.
         for index in 0..<corrections {
-            pacer.enqueue(
-                .correction(media: UInt32(media), index: UInt8(clamping: index)),
-                size: correctionByteCount + RTPHeader.fixedByteCount, priority: .video, now: now)
+            enqueue(
+                .correction(media: UInt32(media), index: UInt8(clamping: index)), payload: correctionByteCount,
+                to: &pacer, now: now)
         }
         return true
+    }
+
+    private mutating func enqueue(
+        _ packet: PacedPacket, payload: Int, to pacer: inout Pacer<PacedPacket>, now: Instant
+    ) {
+        let size = payload + RTPHeader.fixedByteCount
+        if layerQueue?.enqueue(packet, size: size, now: now) == nil {
+            pacer.enqueue(packet, size: size, priority: .video, now: now)
+        }
+    }
+
+    /// Sets the target of a layer of a simulcast, whose packets wait in a queue of their own.
+    mutating func setLayerTarget(_ target: DataRate, now: Instant) {
+        if layerQueue?.setTarget(target, now: now) == nil { layerQueue = LayerQueue(target: target) }
     }
 
     /// Whether corrections of a frame help. Its packets must have its number, in the payload or in a dependency
@@ -187,6 +203,12 @@ struct VideoRTPStream {
     /// Lets the history store the packets of a higher bitrate.
     mutating func allow(maximumBitrate: DataRate) {
         history.allow(capacity: RetransmissionHistory<SentPacket>.capacity(for: maximumBitrate))
+    }
+
+    /// Continues as a single stream, with a key frame instead of the packets of the layer that wait.
+    mutating func endLayer() {
+        if layerQueue?.isEmpty == false { keyFrameRequests.request() }
+        layerQueue = nil
     }
 
     /// Writes a packet of a frame, or of padding after it, if `fragment` is the number of its fragments. `group` is the

@@ -43,6 +43,8 @@ import Testing
         let repairedLayer: String?
         let isNamed: Bool
         let isPadding: Bool
+        let byteCount: Int
+        let at: Instant
     }
 
     /// Returns the packets that the sender sends from now on.
@@ -62,7 +64,7 @@ import Testing
                     source: header.source.rawValue, layer: extensions.streamIdentification,
                     repairedLayer: extensions.repairedStreamIdentification,
                     isNamed: extensions.mediaIdentification != nil,
-                    isPadding: header.payloadRange.isEmpty))
+                    isPadding: header.payloadRange.isEmpty, byteCount: bytes.count, at: call.now))
         }
         return sent
     }
@@ -313,6 +315,8 @@ import Testing
     @Test("A better layer that has been silent sends padding before the packet of a lower one")
     func keepalive() throws {
         let call = try Self.call(seed: 907, answering: Self.lines("f;h;q"))
+        // Otherwise frames wait in the queues of their layers.
+        call.followsTargets = true
         call.run(for: .seconds(2))
         let sent = try packets(of: call)
         let sources = call.sender.localMedia.map(\.source)
@@ -331,6 +335,42 @@ import Testing
         call.sendFrame(media: 2)
         call.run(for: .milliseconds(100), sendsFrames: false)
         #expect(sent.value.filter(\.isPadding).map(\.source) == [sources[1]])
+    }
+
+    @Test("A large frame of a lower layer is sent at a rate for its viewers, and fills the queue of that layer alone")
+    func largeFrame() throws {
+        let call = try Self.call(
+            seed: 921, answering: Self.lines("f;h;q"),
+            conditions: LinkConditions(delay: .milliseconds(20), rate: .kilobitsPerSecond(20_000)))
+        call.followsTargets = true
+        Self.setDemands(of: call)
+        call.run(for: .seconds(10))
+        call.followsTargets = false
+        call.run(for: .seconds(1), sendsFrames: false)
+        let sent = try packets(of: call)
+        let sources = call.sender.localMedia.map(\.source)
+        let begin = call.now
+        for media in 0..<3 {
+            for _ in 0..<10 { call.sendFrame(media: media) }
+        }
+        let targets = (0..<3).map { call.sender.targetBitrate(media: $0) }
+        #expect(targets.map { $0?.isQueueFull } == [false, false, true])
+        let paces = targets.map { $0?.pacingRate ?? .zero }
+        #expect(paces[2] > .kilobitsPerSecond(300) && paces[2] < .kilobitsPerSecond(400), "\(paces)")
+        call.run(for: .seconds(2), sendsFrames: false)
+        let (target, waits) = (call.sender.targetBitrate(media: 2), call.sender.hasQueuedPackets)
+        #expect(target?.isQueueFull == false && !waits)
+        for (media, kilobits) in [(0, 3125), (1, 875), (2, 313)] {
+            let own = sent.value.filter { $0.source == sources[media] }
+            #expect(own.reduce(0) { $0 + $1.byteCount } > 40_000)
+            let rate = DataRate.kilobitsPerSecond(kilobits)
+            var byteCount = 0
+            for packet in own {
+                byteCount += packet.byteCount
+                let limit = rate.bytes(in: packet.at - begin) * 11 / 10 + 8500
+                #expect(byteCount <= limit, "\(media): \(byteCount) bytes after \(packet.at - begin)")
+            }
+        }
     }
 
     @Test(
