@@ -6,8 +6,8 @@ internal import RTCSharePeerConnection
 ///        ▲           │ ▲          │       failure of the better layer, it is tried later
 ///        └───────────┘ └──────────┘       many packets of a second are lost
 ///
-/// The server does not measure the paths to its viewers. The time in which the packets of a frame arrive shows a
-/// bandwidth that the path has, even if the layer uses only a small part of that. The path can have more: the
+/// The server does not measure the paths to its viewers. The time in which the first packets of a large frame arrive
+/// shows a bandwidth that the path has, even if the layer uses only a small part of that. The path can have more: the
 /// publisher's pacing and upload limit the measured bandwidth, too. The lowest layer is the first: the best one can fill
 /// a slow path so that not even the request for another one arrives. The choice works in virtual time.
 struct LayerChoice {
@@ -48,12 +48,14 @@ struct LayerChoice {
     /// The time for which a layer must have been received so that its former failures are forgotten.
     private static let provingTime = Duration.seconds(60)
     /// The times without losses after which the next layer is tried: if the path carries it, and if that is unknown.
-    private static let shortPatience = Duration.seconds(1)
+    private static let shortPatience = Duration.seconds(3)
     private static let leastPatience = Duration.seconds(10)
     private static let largestPatience = Duration.seconds(320)
+    /// The part of a layer's highest bitrate of a second that counts in the next one: a screen that rests can change.
+    private static let rateRemainder = 0.99
     /// The ratio of the bandwidth to the layer's bitrate from which the next layer, and the one after that, is tried. Each
     /// has about three times the bitrate of the one before.
-    private static let usefulRatios = (next: 2.0, second: 8.0)
+    private static let usefulRatios = (next: 2.5, second: 8.0)
 
     /// Creates a choice that begins with the layer that the server sends.
     init(layer: Int = 0) { self.layer = min(max(layer, 0), Self.best) }
@@ -95,7 +97,7 @@ struct LayerChoice {
         if isActive {
             provenTime += second.time
             bandwidth.measure(second, now: now)
-            if !isAwaited { rates[layer] = max(rates[layer] * 0.9, second.bitrate) }
+            if !isAwaited { rates[layer] = max(rates[layer] * Self.rateRemainder, second.bitrate) }
         }
         // A screen that rests has some packets in each second, but does not show that the path carries more. During an
         // outage of the path, there are none.
@@ -138,43 +140,42 @@ struct LayerChoice {
     }
 }
 
-/// A bandwidth that a path has, by the time in which the packets of frames arrive.
+/// A bandwidth that a path has, by the time in which packet trains arrive.
 private struct PathBandwidth {
-    private var packets = 0.0
     private var bits = 0.0
     private var time = 0.0
     /// The time from which the measurements are outdated.
     private var end = Duration.zero
 
-    /// The time after a measurement for which it is used.
-    private static let lifetime = Duration.seconds(30)
+    /// The time after a measurement for which it is used. While a screen rests, there is none.
+    private static let lifetime = Duration.seconds(300)
+    /// The time after an overload for which its bitrate is used: the path may have been disturbed.
+    private static let overloadTime = Duration.seconds(30)
     /// The part of the former measurements that remains after each.
     private static let remainder = 0.8
-    /// The number of packets after the first ones of their frames that are sufficient.
-    private static let leastPackets = 3.0
+    /// The bits of an overload, those of a train.
+    private static let overloadBits = 40_000.0
+    /// The time that a measurement takes at least, since arrivals are not exact.
+    private static let leastTime = 0.000_1
 
     /// Returns the bandwidth; nil while it is unknown.
     func bitsPerSecond(now: Duration) -> Double? {
-        now < end && packets >= Self.leastPackets && time > 0 ? bits / time : nil
+        now < end && time > 0 ? bits / time : nil
     }
 
-    /// Records a second. The time of a frame with lost packets is that of its retransmissions. The packets of dropped
-    /// frames have no time.
+    /// Records a second. The time of a train with lost packets is that of its retransmissions.
     mutating func measure(_ second: LayerCounts, now: Duration) {
-        let following = second.packetsReceived - second.framesReceived
-        guard second.packetsLost == 0, second.packetsRepaired == 0, second.framesDropped == 0,
-            second.framesReceived >= 0, following > 0, second.assemblyTime > .zero
-        else { return }
+        guard second.packetsLost == 0, second.packetsRepaired == 0, second.trainByteCount > 0 else { return }
         if now >= end { self = PathBandwidth() }
         end = now + Self.lifetime
-        packets = packets * Self.remainder + Double(following)
-        bits = bits * Self.remainder + second.bits * Double(following) / Double(second.packetsReceived)
-        time = time * Self.remainder + second.assemblyTime / .seconds(1)
+        bits = bits * Self.remainder + Double(second.trainByteCount) * 8
+        time = time * Self.remainder + max(second.trainDuration / .seconds(1), Self.leastTime)
     }
 
     /// Records a second in which the path carried all that it can.
     mutating func overload(_ second: LayerCounts, now: Duration) {
-        (packets, bits, time, end) = (Self.leastPackets, second.bitrate, 1, now + Self.lifetime)
+        guard second.bitrate > 0 else { return end = .zero }
+        (bits, time, end) = (Self.overloadBits, Self.overloadBits / second.bitrate, now + Self.overloadTime)
     }
 }
 
@@ -186,11 +187,10 @@ struct LayerCounts {
     var packetsLost = 0
     /// The lost packets that a retransmission replaced.
     var packetsRepaired = 0
-    var framesReceived = 0
-    var framesDropped = 0
     var bytesReceived = 0
-    /// The total time between the first and the last packet of each frame.
-    var assemblyTime = Duration.zero
+    /// The bytes of packet trains (``PacketTrain``), and the time in which they arrived.
+    var trainByteCount = 0
+    var trainDuration = Duration.zero
 
     fileprivate var bits: Double { Double(max(bytesReceived, 0)) * 8 }
     /// The bits per second.
@@ -201,10 +201,9 @@ struct LayerCounts {
             time: left.time - right.time, packetsReceived: left.packetsReceived - right.packetsReceived,
             packetsLost: left.packetsLost - right.packetsLost,
             packetsRepaired: left.packetsRepaired - right.packetsRepaired,
-            framesReceived: left.framesReceived - right.framesReceived,
-            framesDropped: left.framesDropped - right.framesDropped,
             bytesReceived: left.bytesReceived - right.bytesReceived,
-            assemblyTime: left.assemblyTime - right.assemblyTime)
+            trainByteCount: left.trainByteCount - right.trainByteCount,
+            trainDuration: left.trainDuration - right.trainDuration)
     }
 }
 
@@ -212,9 +211,8 @@ extension LayerCounts {
     init(_ stream: InboundRTPStreamStats) {
         self.init(
             packetsReceived: stream.packetsReceived, packetsLost: stream.packetsLost,
-            packetsRepaired: stream.video?.packetsRepaired ?? 0, framesReceived: stream.framesReceived ?? 0,
-            framesDropped: stream.video?.framesDropped ?? 0, bytesReceived: stream.bytesReceived,
-            assemblyTime: stream.video?.totalAssemblyTime ?? .zero)
+            packetsRepaired: stream.video?.packetsRepaired ?? 0, bytesReceived: stream.bytesReceived,
+            trainByteCount: stream.video?.trainByteCount ?? 0, trainDuration: stream.video?.trainDuration ?? .zero)
     }
 }
 

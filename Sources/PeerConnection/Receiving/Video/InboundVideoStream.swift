@@ -203,6 +203,10 @@ package struct InboundVideoStream: Sendable {
             counts.framesAssembledFromMultiplePackets += 1
             counts.totalAssemblyTime += frame.completion - frame.firstArrival
         }
+        if let byteCount = frame.train.byteCount, let duration = frame.train.duration {
+            counts.trainByteCount += byteCount
+            counts.trainDuration += duration
+        }
         return frame
     }
 
