@@ -472,7 +472,8 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
         }
         let rate = settings(of: encoding, now: now).bitrate
         let time = keyFrames.time(
-            of: encoding, at: rate, for: &sender.state.keyFrameRequests, need, isShared: isShared, now: now)
+            of: encoding, at: rate, for: &sender.state.keyFrameRequests, need, isShared: isShared,
+            lowerLayers: lowerLayers(of: sender, now: now), now: now)
         makeKeyFrame(of: encoding, notBefore: time)
     }
 
@@ -482,8 +483,18 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
             next > now
         else { return }
         let rate = settings(of: encoding, now: now).bitrate
-        let time = keyFrames.time(of: encoding, at: rate, awaitedBy: sender.state.keyFrameRequests)
+        let time = keyFrames.time(
+            of: encoding, at: rate, awaitedBy: sender.state.keyFrameRequests,
+            lowerLayers: lowerLayers(of: sender, now: now))
         if time < next { makeKeyFrame(of: encoding, notBefore: time) }
+    }
+
+    /// Returns the encodings of the lower layers of a sender, and their rates.
+    private func lowerLayers(of sender: Sender, now: Duration) -> [(encoding: Int, rate: DataRate)] {
+        sender.layers.filter { $0.state.agreement.media == .agreed && !$0.state.isIdle }.map {
+            let encoding = encoding(of: $0)
+            return (encoding, settings(of: encoding, now: now).bitrate)
+        }
     }
 
     private mutating func makeKeyFrame(of encoding: Int, notBefore time: Duration) {

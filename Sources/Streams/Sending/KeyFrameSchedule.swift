@@ -15,6 +15,8 @@ internal import RTCShareWireFormat
 /// - If the encoding is the best layer of a simulcast and has no other viewers: the same wait of the requester, but at
 ///   most 3 s. The requester is a server with viewers of its own, and some servers request key frames of all layers for
 ///   a viewer of one layer.
+/// - If the encoding is the best layer of a simulcast, the times from which the lower layers can have theirs. Janus sends
+///   a new viewer the layer whose key frame is the first. The best one would fill a slow path until that of a lower one.
 ///
 /// A key frame answers all waiting requests. The encoder does not space key frames: it makes one on request, as soon as
 /// the bits of earlier frames are paid for.
@@ -35,9 +37,9 @@ struct KeyFrameSchedule {
     /// now. `isShared` means that the encoding has other senders.
     func time(
         of encoding: Int, at rate: DataRate, for requests: inout KeyFrameRequestIntervals, _ need: Need, isShared: Bool,
-        now: Duration
+        lowerLayers: [(encoding: Int, rate: DataRate)] = [], now: Duration
     ) -> Duration {
-        let earliest = max(now, earliest(of: encoding, at: rate))
+        let earliest = max(now, earliest(of: lowerLayers + [(encoding, rate)]))
         return switch (need, isShared) {
         case (.bestLayer, false): max(earliest, requests.ofBestLayer.request(now: now))
         case (_, false): earliest
@@ -47,9 +49,16 @@ struct KeyFrameSchedule {
     }
 
     /// Returns the time of the key frame that a sender with these requests awaits, for the encoding's new rate.
-    func time(of encoding: Int, at rate: DataRate, awaitedBy requests: KeyFrameRequestIntervals) -> Duration {
+    func time(
+        of encoding: Int, at rate: DataRate, awaitedBy requests: KeyFrameRequestIntervals,
+        lowerLayers: [(encoding: Int, rate: DataRate)] = []
+    ) -> Duration {
         let answers = [requests.requests, requests.rejoinings, requests.ofBestLayer].compactMap(\.answerTime)
-        return answers.reduce(earliest(of: encoding, at: rate), max)
+        return answers.reduce(earliest(of: lowerLayers + [(encoding, rate)]), max)
+    }
+
+    private func earliest(of encodings: [(encoding: Int, rate: DataRate)]) -> Duration {
+        encodings.map { earliest(of: $0.encoding, at: $0.rate) }.max() ?? .zero
     }
 
     /// Returns the earliest time of the next key frame of an encoding, for any sender.

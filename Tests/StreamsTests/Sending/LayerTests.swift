@@ -149,6 +149,31 @@ import Testing
         #expect(made[1].count > 90 && made[2].count > 90)
     }
 
+    @Test("The key frame of the best layer is not made before a lower one can have its own")
+    func lowestFirst() {
+        var room = Room(count: 3)
+        // That of the lowest layer takes one second at its bitrate, and key frames take half of the bits.
+        for (sender, byteCount) in zip(room.senders, [1000, 1000, 25_000]) {
+            let encoding = room.group.encoding(of: sender)
+            room.group.keyFrameMade(of: encoding, byteCount: byteCount, isBlurred: false, now: .seconds(10))
+        }
+        while room.group.takeAction() != nil {}
+        for sender in room.senders[..<3] { room.group.keyFrameRequested(by: sender, now: .seconds(11)) }
+        var times: [Int: Duration] = [:]
+        while let action = room.group.takeAction() {
+            if case .makeKeyFrame(let encoding, let time) = action { times[encoding] = time }
+        }
+        let layers = room.senders[..<3].map { times[room.group.encoding(of: $0)] }
+        #expect(layers[1] == .seconds(11) && layers[2] == .seconds(12) && layers[0] == layers[2], "\(layers)")
+        // Nor if its rate changes meanwhile.
+        room.group.targetChanged(
+            BitrateTarget(bitrate: .kilobitsPerSecond(1900)), of: room.senders[0], now: .milliseconds(11_100))
+        while let action = room.group.takeAction() {
+            guard case .makeKeyFrame(let encoding, let time) = action else { continue }
+            #expect(encoding != room.group.encoding(of: room.senders[0]) || time == .seconds(12), "\(time)")
+        }
+    }
+
     @Test("A server without simulcast gets key frames as a viewer does, and one beside direct viewers as these do")
     func requestsOfOthers() {
         var single = Room(count: 3)
