@@ -149,8 +149,8 @@ private struct PathBandwidth {
 
     /// The time after a measurement for which it is used. While a screen rests, there is none.
     private static let lifetime = Duration.seconds(300)
-    /// The time after an overload for which its bitrate is used: the path may have been disturbed.
-    private static let overloadTime = Duration.seconds(30)
+    /// The time after an overload for which its bitrate is used. Then the path may have been disturbed by something else.
+    private static let overloadTime = Duration.seconds(120)
     /// The part of the former measurements that remains after each.
     private static let remainder = 0.8
     /// The bits of an overload, those of a train.
