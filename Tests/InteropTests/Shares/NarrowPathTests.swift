@@ -101,9 +101,8 @@ extension Interop {
             _ = try await sending.outcome(timeout: .seconds(20))
             let rates = try availableRates(in: statistics)
             let (wide, narrow) = (rates.prefix(5).max() ?? 0, rates.dropFirst(5).min() ?? .infinity)
-            let frames = try #require(try viewer.report(in: folder).frames)
-            print("\(viewer): at most \(wide) kbit/s, at least \(narrow) kbit/s when it is narrow, \(frames) frames")
-            #expect(wide > 800 && narrow < 400 && frames > 100, "\(viewer)")
+            print("\(viewer): at most \(wide) kbit/s, at least \(narrow) kbit/s when it is narrow")
+            #expect(wide > 800 && narrow < 400, "\(viewer)")
         }
 
         /// `availableOutgoingBitrate` in kbit/s, a value a second.
