@@ -73,6 +73,8 @@ enum Peers {
         mustRun || isInstalled(viewer)
     }
 
+    static var hasBrowsersAndAiortc: Bool { [Viewer.chromium, .firefox, .aiortc].allSatisfy(has) }
+
     private static func isInstalled(_ viewer: Viewer) -> Bool {
         switch viewer {
         case .aiortc: python != nil

@@ -52,18 +52,8 @@ extension Interop.NetworkTests {
                     """)
             }
 
-            /// Starts a program on the viewer's host, and tells it to end with the first picture once the share has this
-            /// path to it.
-            func watch(
-                _ program: URL?, _ arguments: [String], path: String
-            ) async throws -> RunningProgram.Outcome {
-                let viewer = try network.start(
-                    try #require(program), arguments, on: .viewer, environment: environment)
-                try await share.wait(forPath: path)
-                viewer.interrupt()
-                let outcome = try await viewer.outcome(timeout: .seconds(40))
-                #expect(outcome.status == 0, "\(outcome.standardError)")
-                return outcome
+            func show(in viewer: Viewer, path: String) async throws -> RunningProgram.Outcome? {
+                try await share.show(in: viewer, path: path, environment: environment, over: network)
             }
         }
 
@@ -115,13 +105,7 @@ extension Interop.NetworkTests {
             let home = try await Home()
             for filter in Filter.allCases {
                 try await home.apply(filter)
-                _ = try await home.watch(
-                    URL(fileURLWithPath: "/usr/bin/python3"),
-                    [
-                        Peers.script("gstreamer_viewer.py"), "--offer", home.share.link, "--answer",
-                        home.folder.file("answer.sdp").path, "--out", home.folder.file("gstreamer").path,
-                        "--snapshot-at", "",
-                    ], path: filter.path)
+                _ = try await home.show(in: .gstreamer, path: filter.path)
                 let report = try Viewer.gstreamer.report(in: home.folder)
                 let (begin, first) = (report.negotiations?.first?.offerMs, report.firstFrameMs)
                 Self.report("GStreamer", filter, (try #require(first) - #require(begin)) / 1000)
@@ -129,26 +113,22 @@ extension Interop.NetworkTests {
         }
 
         @Test(
-            "aiortc, which has no ICE over TCP, watches through the share's TURN server where UDP is dropped",
-            .enabled(if: Peers.has(.aiortc), "no Python with aiortc"),
+            "Other programs watch through the share's TURN server where UDP is dropped, and ICE over TCP is off",
+            .enabled(if: Peers.has(.aiortc) && Peers.has(.gstreamer), "no Python with aiortc, or none with GStreamer"),
             arguments: [
-                ("turn", "?transport=tcp", Filter.allCases), ("turns", "", [.exceptWeb]),
+                (Viewer.aiortc, "turn", "?transport=tcp", Filter.allCases), (.aiortc, "turns", "", [.exceptWeb]),
+                (.gstreamer, "turn", "?transport=tcp", [.udp]),
             ])
-        func aiortc(scheme: String, query: String, filters: [Filter]) async throws {
+        func relayed(viewer: Viewer, scheme: String, query: String, filters: [Filter]) async throws {
             let credentials = "\(TestNetwork.username):\(TestNetwork.password)"
-            let home = try await Home(server: "\(scheme):\(credentials)@\(TestNetwork.serverV4):443\(query)")
-            let link = home.share.link.split(separator: "#").map(String.init)
+            let server = "\(scheme):\(credentials)@\(TestNetwork.serverV4):443\(query)"
+            let home = try await Home(["--no-ice-tcp"], server: server)
             for filter in filters {
                 try await home.apply(filter)
-                let outcome = try await home.watch(
-                    Peers.python,
-                    [
-                        Peers.script("whep_player.py"), "--url", link[0] + "whep", "--token", link[1], "--use-servers",
-                        "--sections", "video", "--pictures", "1000",
-                    ], path: filter == .nothing ? "direct" : "relayed")
-                let report = try JSONSerialization.jsonObject(with: Data(outcome.standardOutput.utf8))
-                let first = (report as? [String: Any])?["first_picture_s"] as? Double
-                Self.report("aiortc by \(scheme)", filter, try #require(first))
+                let outcome = try await home.show(in: viewer, path: filter == .nothing ? "direct" : "relayed")
+                guard viewer == .aiortc, let text = outcome?.standardOutput else { continue }
+                let report = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+                Self.report("aiortc by \(scheme)", filter, try #require(report?["first_picture_s"] as? Double))
             }
         }
 

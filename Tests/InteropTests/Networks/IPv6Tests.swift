@@ -81,16 +81,15 @@ extension Interop.NetworkTests {
         }
 
         /// Chromium 156 gathers no candidates in such a namespace, whatever the page.
-        @Test("A link with an IPv6 address is watched where no host has IPv4")
-        func link() async throws {
+        @Test(
+            "A link with an IPv6 address is watched where no host has IPv4",
+            arguments: [Viewer.firefox, .gstreamer, .aiortc].filter(Peers.has))
+        func link(viewer: Viewer) async throws {
             let folder = try TemporaryFolder()
             let network = try await TestNetwork(versions: .v6, in: folder)
             let share = try await TCPPathTests.ServedPage(over: network, in: folder)
             #expect(share.link.hasPrefix("http://[2001:db8:113::1]:8080/"), "\(share.link)")
-            let page = try await BrowserPage(.firefox, on: network, in: folder)
-            try await page.go(to: share.link)
-            try await page.wait(state: "live")
-            try await share.wait(forPath: "direct")
+            _ = try await share.show(in: viewer, path: "direct", over: network)
         }
     }
 }

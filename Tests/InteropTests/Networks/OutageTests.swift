@@ -10,7 +10,6 @@ extension Interop.NetworkTests {
         private static let outage = Duration.seconds(31)
         private static let place = "http://\(TestNetwork.serverV4):8000"
         private static let whip = place + "/live/whip"
-        private static let janusPorts: (http: UInt16, webSocket: UInt16) = (8088, 8188)
 
         @Test("A network that is gone for a while gives a WHIP server and a Janus their share back")
         func outage() async throws {
@@ -20,19 +19,12 @@ extension Interop.NetworkTests {
                 try #require(Peers.python),
                 [Peers.script("whip_server.py"), "--bind", TestNetwork.serverV4, "--port", "8000"], on: .server)
             try await whip.wait(for: "the WHIP server", timeout: .seconds(60)) { whip.standardOutput.contains("\n") }
-            let configuration = try TemporaryFolder()
-            try JanusServer.write(
-                [JanusServer.Room(id: 5)], ports: Self.janusPorts, address: TestNetwork.serverV4, to: configuration)
-            let janus = try network.start(
-                JanusServer.executable, ["--configs-folder", configuration.url.path, "--disable-colors"], on: .server)
-            try await janus.wait(for: "Janus", timeout: .seconds(30)) { JanusServer.isReady(janus) }
-            let janusURL = "http://\(TestNetwork.serverV4):\(Self.janusPorts.http)/janus"
+            let room = try await NetworkRoom(over: network, in: folder)
             let sending = try network.start(
                 try #require(Peers.rtcshare),
                 [
                     "send", "--attendee", "alice", "--source", "test:320x180@15", "--no-control", "--whip", Self.whip,
-                    "--janus", janusURL, "--janus-room", "5",
-                ], on: .sender, environment: ["DISPLAY": "", "WAYLAND_DISPLAY": "", "http_proxy": ""])
+                ] + room.options, on: .sender, environment: ["DISPLAY": "", "WAYLAND_DISPLAY": "", "http_proxy": ""])
             func said(_ text: String) -> Int { sending.standardError.components(separatedBy: text).count - 1 }
             try await sending.wait(for: "both places", timeout: .seconds(30)) { said("is published to") == 2 }
 
@@ -45,7 +37,7 @@ extension Interop.NetworkTests {
             try await network.run("ip -n $sender_router link set lan up")
             // Each is either found again, or published anew.
             try await sending.wait(for: "both places again", timeout: .seconds(60)) {
-                [Self.place, janusURL].allSatisfy { url in
+                [Self.place, room.url].allSatisfy { url in
                     sending.standardError.split(separator: "\n").contains {
                         $0.contains(url) && ($0.hasSuffix(" again.") || $0.hasSuffix("answers again."))
                     }

@@ -140,6 +140,24 @@ extension Interop.NetworkTests {
                 .map { String($0.output.1) }
         }
 
+        @Test(
+            "Other programs see a share that uses relays alone",
+            .enabled(if: Peers.canDriveBrowsers, "no Python to drive browsers"),
+            arguments: [Viewer.chromium, .firefox, .gstreamer].filter(Peers.has))
+        func relaysAlone(in viewer: Viewer) async throws {
+            let folder = try TemporaryFolder()
+            let network = try await TestNetwork(viewer: .portRestricted, in: folder)
+            try await network.startServer()
+            let statistics = folder.file("stats.jsonl")
+            let share = try await TCPPathTests.ServedPage(
+                Self.turn + ["--ice-transport-policy", "relay", "--stats", statistics.path], over: network, in: folder)
+            _ = try await share.show(in: viewer, path: "relayed", over: network)
+            share.program.interrupt()
+            #expect(try await share.program.outcome(timeout: .seconds(20)).status == 0)
+            let local = try #require(StatisticsEntry.newest(in: statistics).route?.local)
+            #expect(local.candidateType == "relay" && local.address == TestNetwork.serverV4, "\(local)")
+        }
+
         @Test("Told to use relays alone, a sender shows nobody its own address")
         func relaysAlone() async throws {
             let folder = try TemporaryFolder()

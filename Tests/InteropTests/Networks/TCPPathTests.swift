@@ -41,6 +41,29 @@ extension Interop.NetworkTests {
                 link = try #require(program.standardOutput.split(separator: "\n").first.map(String.init))
             }
 
+            /// Shows it in a program on the viewer's host, until that has a picture and the share has this path to it.
+            func show(
+                in viewer: Viewer, path: String, environment: [String: String] = [:], over network: TestNetwork
+            ) async throws -> RunningProgram.Outcome? {
+                if viewer == .chromium || viewer == .firefox {
+                    let page = try await BrowserPage(viewer, on: network, in: folder)
+                    try await page.go(to: link)
+                    try await page.wait(state: "live")
+                    try await wait(forPath: path)
+                    return nil
+                }
+                let (program, arguments) = try viewer.player(of: link, in: folder)
+                let playing = try network.start(program, arguments, on: .viewer, environment: environment)
+                try await wait(forPath: path)
+                playing.interrupt()
+                let outcome = try await playing.outcome(timeout: .seconds(40))
+                #expect(outcome.status == 0, "\(outcome.standardError)")
+                if viewer == .aiortc {
+                    #expect(outcome.standardOutput.contains("first_picture_s"), "\(outcome.standardOutput)")
+                }
+                return outcome
+            }
+
             /// Waits until `rtcshare status` reports this kind of route to its only viewer.
             func wait(forPath path: String) async throws {
                 let rtcshare = try #require(Peers.rtcshare)

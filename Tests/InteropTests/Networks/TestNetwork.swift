@@ -94,19 +94,20 @@ final class TestNetwork {
 
     /// Puts another translating router between a host's router and the segment.
     func addOuterRouter(of host: Host) async throws {
+        let between = host == .sender ? "192.168.76" : "192.168.77"
         try await run(
             """
             ip -n $internet link set \(host.rawValue) nomaster
-            ip -n $internet address add 192.168.77.1/24 dev \(host.rawValue)
+            ip -n $internet address add \(between).1/24 dev \(host.rawValue)
             on $internet sh -c 'echo 1 >/proc/sys/net/ipv4/ip_forward'
             ip -n $\(host.rawValue)_router address flush dev wan
-            ip -n $\(host.rawValue)_router address add 192.168.77.2/24 dev wan
-            ip -n $\(host.rawValue)_router route add default via 192.168.77.1
+            ip -n $\(host.rawValue)_router address add \(between).2/24 dev wan
+            ip -n $\(host.rawValue)_router route add default via \(between).1
             on $internet nft -f - <<'RULES'
             table ip translation {
                 chain outward {
                     type nat hook postrouting priority srcnat;
-                    ip saddr 192.168.77.2 masquerade
+                    ip saddr \(between).2 masquerade
                 }
             }
             RULES

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Answers an offer with GStreamer's webrtcbin, and reports what it decoded. See viewer_report for the report.
 
-With a link of a share as `--offer`, it plays that by WHEP, and writes the server's answer.
+With a link of a share as `--offer`, it plays that by WHEP, with the TURN servers that the share offers, and writes the
+server's answer.
 
 `--check` alone says by its status whether this Python has all that is needed.
 """
@@ -24,6 +25,7 @@ from viewer_report import (
     parse_arguments,
     read_offer,
     streams_by_mid,
+    turn_servers,
     write_atomically,
 )
 
@@ -177,6 +179,10 @@ class Viewing:
         self.peer.emit("add-transceiver", self.GstWebRTC.WebRTCRTPTransceiverDirection.RECVONLY, caps)
         address, token = urllib.parse.urldefrag(self.options.offer)
         headers = {"Content-Type": "application/sdp", "Authorization": f"Bearer {token}"}
+        asking = urllib.request.Request(f"{address}whep", headers=headers, method="OPTIONS")
+        with urllib.request.urlopen(asking, timeout=20) as response:
+            for server in turn_servers(response.headers.get_all("Link")):
+                self.add_server(*server)
         request = urllib.request.Request(f"{address}whep", headers=headers, data=self.describe("offer").encode())
         with urllib.request.urlopen(request, timeout=20) as response:
             self.session = urllib.request.Request(
@@ -184,6 +190,12 @@ class Viewing:
             text = response.read().decode()
         self.take(self.GstWebRTC.WebRTCSDPType.ANSWER, text)
         return text
+
+    def add_server(self, url, user, password):
+        """Uses a TURN server, whose URL webrtcbin wants with the credentials in it."""
+        scheme, _, rest = url.partition(":")
+        if not self.peer.emit("add-turn-server", f"{scheme}://{user}:{password}@{rest}"):
+            raise RuntimeError(f"webrtcbin does not take {url}")
 
     def negotiate(self):
         begin = now_ms()

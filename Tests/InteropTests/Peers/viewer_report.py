@@ -142,6 +142,12 @@ def ask_for_stereo(answer, offer):
     return "\r\n".join(lines) + "\r\n"
 
 
+def turn_servers(links):
+    """The TURN servers in the Link headers of a share (RFC 9725 section 4.6): URL, user name and password of each."""
+    found = [re.search(r'<(turn.*)>.* username="(.*?)".* credential="(.*?)"', link) for link in links or []]
+    return [match.groups() for match in found if match]
+
+
 def streams_by_mid(sdp):
     """The media stream ids of each m-section (RFC 8830), for libraries whose tracks do not carry them."""
     found, mid, streams = {}, None, []

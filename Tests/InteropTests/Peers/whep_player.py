@@ -37,6 +37,7 @@ from aiortc.codecs import CODECS
 from aiortc.mediastreams import MediaStreamError
 
 from aiortc_viewer import offer_loopback_where_nothing_else_is
+from viewer_report import turn_servers
 
 CONNECT_TIMEOUT = 20  # seconds
 FRAGMENT = "application/trickle-ice-sdpfrag"
@@ -54,9 +55,8 @@ def ask(method, url, headers=None, body=None):
 
 def offered_servers(url, headers):
     """The TURN servers that the share offers to viewers; aiortc uses the first one."""
-    links = ask("OPTIONS", url, headers)[1].get_all("Link") or []
-    found = [re.search(r'<(turn.*)>.* username="(.*?)".* credential="(.*?)"', link) for link in links]
-    return [RTCIceServer(*match.groups()) for match in found if match]
+    links = ask("OPTIONS", url, headers)[1].get_all("Link")
+    return [RTCIceServer(*server) for server in turn_servers(links)]
 
 
 def number_as_gstreamer():

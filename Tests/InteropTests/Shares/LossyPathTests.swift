@@ -8,34 +8,20 @@ extension Interop {
     /// once they are connected.
     @Suite(.serialized)
     struct LossyPathTests {
-        /// A line of `--stats`, as far as it is judged here.
-        private struct Entry: Decodable {
-            var type: String
-            var kind: String?
-            var mimeType: String?
-            var framesDecoded: Int?
-            var retransmittedPacketsSent: Int?
-            var retransmittedPacketsReceived: Int?
-        }
-
-        private static let losses = ["--loss-interval", "15", "--loss-start", "40", "--duration", "180"]
-
-        /// The newest report of a file, whose last line may be half written.
-        private static func report(_ file: URL) -> [Entry] {
-            let lines = ((try? String(contentsOf: file, encoding: .utf8)) ?? "").split(separator: "\n").reversed()
-            return lines.lazy.compactMap { try? JSONDecoder().decode([Entry].self, from: Data($0.utf8)) }.first ?? []
-        }
+        static let losses = ["--loss-interval", "15", "--loss-start", "40", "--duration", "180"]
 
         /// An offer whose candidates have a port where nothing is: the other side knows its sender by the relay's packets.
-        private static func withoutRoutes(_ offer: String) -> String {
+        static func withoutRoutes(_ offer: String) -> String {
             offer.replacing(/(a=candidate:(?:[^ ]+ ){5})[0-9]+/) { "\($0.output.1)9" }
         }
 
         /// Puts the relay between both sides, at an address that every program sends to.
-        private static func startRelay(_ share: Share, in folder: TemporaryFolder) async throws -> RunningProgram {
+        static func startRelay(
+            _ share: Share, _ options: [String] = losses, in folder: TemporaryFolder
+        ) async throws -> RunningProgram {
             let addresses = NetworkInterfaces.routedAddresses().map { "\($0)" }
             let address = try #require(addresses.first { !$0.contains(":") }, "this machine has no network")
-            return try await share.startRelay(Self.losses, at: address, in: folder)
+            return try await share.startRelay(options, at: address, in: folder)
         }
 
         @Test(
@@ -61,11 +47,14 @@ extension Interop {
             try #require(seen.status == 0, "\(seen.standardError)\nrtcshare send: \(sending.standardError)")
             sending.interrupt()
             _ = try await sending.outcome(timeout: .seconds(20))
-            let repeated = Self.report(statistics).compactMap(\.retransmittedPacketsSent).max() ?? 0
+            let sent = StatisticsEntry.newest(in: statistics)
+            let repeated = sent.compactMap(\.retransmittedPacketsSent).max() ?? 0
             let frames = try #require(try viewer.report(in: folder).frames)
             print("\(viewer.rawValue): \(frames) frames, \(repeated) packets sent again")
             // Some 120 on an idle machine.
             #expect(repeated > 0 && frames > 10)
+            // Padding is sent again without a request.
+            #expect(sent.compactMap(\.nackCount).max() ?? 0 > 0)
         }
 
         @Test(
@@ -93,7 +82,7 @@ extension Interop {
             defer { relay.stop() }
             try FileManager.default.moveItem(at: share.answer, to: folder.file("answer"))
             try await viewer.wait(for: "\(codec) of \(sender.rawValue)", timeout: .seconds(60)) {
-                let report = Self.report(statistics)
+                let report = StatisticsEntry.newest(in: statistics)
                 return report.contains { $0.mimeType == "video/\(codec)" }
                     && report.contains { $0.framesDecoded ?? 0 > 15 && $0.retransmittedPacketsReceived ?? 0 > 0 }
             }

@@ -64,6 +64,47 @@ extension Interop {
             #expect(wide > narrow * 1.5)
         }
 
+        @Test(
+            "A share to Firefox or aiortc takes less when the path gets narrow",
+            .enabled(if: Peers.has(.firefox) && Peers.has(.aiortc), "firefox-esr or a Python with aiortc is missing"))
+        func narrowed() async throws {
+            try await withThrowingTaskGroup { group in
+                for viewer in [Viewer.firefox, .aiortc] {
+                    group.addTask { try await showNarrowed(to: viewer) }
+                }
+                try await group.waitForAll()
+            }
+        }
+
+        private func showNarrowed(to viewer: Viewer) async throws {
+            let folder = try TemporaryFolder()
+            let share = try Share(environment: CommandLineTests.environment(folder), in: folder)
+            let offer = try await share.offer(["--source", "test:640x360@30"])
+            _ = try folder.write(LossyPathTests.withoutRoutes(offer), to: "offer.sdp")
+            let watching = try viewer.start(
+                duration: 9, snapshotAt: "", viewer == .firefox ? ["--bare-addresses"] : [], in: folder)
+            defer { watching.stop() }
+            try await watching.wait(for: "the answer", timeout: .seconds(120)) {
+                FileManager.default.fileExists(atPath: share.answer.path)
+            }
+            let relay = try await LossyPathTests.startRelay(
+                share, ["--rate", "1500,5:300", "--delay", "30", "--queue", "300", "--duration", "60"], in: folder)
+            defer { relay.stop() }
+            let statistics = folder.file("stats.jsonl")
+            let sending = try share.send([
+                "--hint", "motion", "--max-bitrate", "1200", "--duration", "60", "--stats", statistics.path,
+            ])
+            defer { sending.stop() }
+            let outcome = try await watching.outcome(timeout: .seconds(150))
+            try #require(outcome.status == 0, "\(viewer): \(outcome.standardError)\n\(sending.standardError)")
+            sending.interrupt()
+            _ = try await sending.outcome(timeout: .seconds(20))
+            let rates = try availableRates(in: statistics)
+            let (wide, narrow) = (rates.prefix(5).max() ?? 0, rates.dropFirst(5).min() ?? .infinity)
+            print("\(viewer): at most \(wide) kbit/s, at least \(narrow) kbit/s when it is narrow")
+            #expect(wide > 800 && narrow < 400, "\(viewer)")
+        }
+
         /// `availableOutgoingBitrate` in kbit/s, a value a second.
         private func availableRates(in file: URL) throws -> [Double] {
             struct Entry: Decodable {

@@ -119,10 +119,11 @@ final class JanusServer {
         try RunningProgram(executable, ["--configs-folder", configuration.url.path, "--disable-colors"], in: folder)
     }
 
-    /// Writes the configuration of one that listens at these ports of an address.
+    /// Writes the configuration of one that listens at these ports of an address. `media` and `nat` are lines of those
+    /// sections.
     static func write(
         _ rooms: [Room], secret: String? = nil, ports: (http: UInt16, webSocket: UInt16),
-        address: String = "127.0.0.1", to folder: TemporaryFolder
+        address: String = "127.0.0.1", media: [String] = [], nat: [String] = [], to folder: TemporaryFolder
     ) throws {
         let modules = try #require(modules)
         func names(_ kind: String) -> String {
@@ -136,7 +137,8 @@ final class JanusServer {
                 transports_folder = "\(modules.path)/transports"
                 \(secret.map { "api_secret = \"\($0)\"" } ?? "")
             }
-            media: { slowlink_threshold = 4 }
+            media: { slowlink_threshold = 4 \(media.joined(separator: " ")) }
+            nat: { \(nat.joined(separator: " ")) }
             plugins: { disable = "\(names(unusedPlugins.joined(separator: " ")))" }
             transports: { disable = "\(names(unusedTransports.joined(separator: " ")))" }
             """, to: "janus.jcfg")

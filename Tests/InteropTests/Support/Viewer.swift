@@ -39,6 +39,28 @@ enum Viewer: String {
         return try RunningProgram(try #require(command.0), command.1 + options + more, in: folder)
     }
 
+    /// The program and the arguments that play a link by WHEP until they are interrupted, if it is not a browser.
+    func player(of link: String, in folder: TemporaryFolder) throws -> (program: URL, arguments: [String]) {
+        switch self {
+        case .aiortc:
+            let parts = link.split(separator: "#").map(String.init)
+            let options = ["--use-servers", "--sections", "video", "--pictures", "1000"]
+            return (
+                try #require(Peers.python),
+                [Peers.script("whep_player.py"), "--url", parts[0] + "whep", "--token", parts[1]] + options
+            )
+        case .gstreamer:
+            return (
+                URL(fileURLWithPath: "/usr/bin/python3"),
+                [
+                    Peers.script("gstreamer_viewer.py"), "--offer", link, "--answer", folder.file("answer.sdp").path,
+                    "--out", folder.file(rawValue).path, "--snapshot-at", "",
+                ]
+            )
+        case .chromium, .firefox: return try #require(nil, "a browser loads the page of a link")
+        }
+    }
+
     func report(in folder: TemporaryFolder) throws -> ViewerReport {
         let file = folder.file("\(rawValue)/report.json")
         return try JSONDecoder.forViewerReports.decode(ViewerReport.self, from: Data(contentsOf: file))

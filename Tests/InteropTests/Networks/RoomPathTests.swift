@@ -1,0 +1,165 @@
+import Foundation
+import Testing
+import TestSupport
+
+extension Interop.NetworkTests {
+    /// A share in a room of Janus, over networks that take more than a direct route.
+    @Suite(.serialized, .enabled(if: Peers.mustRun || JanusServer.missing == nil, "needs janus"))
+    struct RoomPathTests {
+        private static func newest(_ name: String, in folder: TemporaryFolder) -> [StatisticsEntry] {
+            StatisticsEntry.newest(in: folder.file("\(name).jsonl"))
+        }
+
+        /// Loses each fifteenth packet of VP8 that comes from an interface, and no packet that is sent again.
+        private static func losses(
+            from interface: String, at router: String, in report: [StatisticsEntry]
+        ) throws -> String {
+            let type = try #require(report.first { $0.mimeType == "video/VP8" }?.payloadType)
+            return """
+                on $\(router) nft add table ip lossy
+                on $\(router) nft add chain ip lossy forward '{ type filter hook forward priority -2; }'
+                on $\(router) nft add rule ip lossy forward iifname \(interface) meta l4proto udp \
+                '@th,72,8' and 0x7f == \(type) numgen inc mod 15 0 drop
+                """
+        }
+
+        @Test("Packets that are lost on the way to a room, or from it, are sent again")
+        func lossy() async throws {
+            let folder = try TemporaryFolder()
+            let network = try await TestNetwork(sender: .portRestricted, viewer: .portRestricted, in: folder)
+            let room = try await NetworkRoom(over: network, in: folder)
+            let sending = try await room.publish()
+            // The first one misses what Janus misses, the other one more.
+            let viewers = [("near", TestNetwork.Host.server), ("far", .viewer)]
+            let programs = try viewers.map { try room.view($0, on: $1) }
+            func video(_ name: String) -> StatisticsEntry? { Self.newest(name, in: folder).video }
+            for (program, (name, _)) in zip(programs, viewers) {
+                try await program.wait(for: "the first frames", timeout: .seconds(30)) {
+                    video(name)?.framesDecoded ?? 0 > 10
+                }
+            }
+            /// Waits for frames, and checks that nearly all packets have come in the end.
+            func expectFrames() async throws {
+                let before = viewers.map { video($0.0) }
+                for (program, ((name, _), old)) in zip(programs, zip(viewers, before)) {
+                    try await program.wait(for: "more frames", timeout: .seconds(30)) {
+                        video(name)?.framesDecoded ?? 0 > (old?.framesDecoded ?? 0) + 40
+                    }
+                    let new = try #require(video(name))
+                    func growth(_ count: KeyPath<StatisticsEntry, Int?>) -> Int {
+                        (new[keyPath: count] ?? 0) - (old?[keyPath: count] ?? 0)
+                    }
+                    // Janus puts the packets that it gets again into the stream, and the viewer counts its own apart.
+                    let lost = growth(\.packetsLost) - growth(\.retransmittedPacketsReceived)
+                    #expect(lost * 30 < growth(\.packetsReceived), "\(name): \(lost) lost")
+                }
+            }
+            try await network.run(
+                Self.losses(from: "lan", at: "sender_router", in: Self.newest("sent", in: folder)))
+            try await expectFrames()
+            let sent = Self.newest("sent", in: folder)
+            #expect(sent.contains { $0.nackCount ?? 0 > 0 && $0.retransmittedPacketsSent ?? 0 > 0 })
+
+            try await network.run(
+                Self.losses(from: "wan", at: "viewer_router", in: Self.newest("far", in: folder)))
+            try await expectFrames()
+            let far = try #require(video("far"))
+            #expect(far.nackCount ?? 0 > 0 && far.retransmittedPacketsReceived ?? 0 > 0)
+            try await room.end(programs + [sending])
+        }
+
+        /// A network, and what a side has for it.
+        enum Route: String, CaseIterable {
+            case twoRouters, relayOfRtcshare, relayOfJanus, onlyIPv6
+        }
+
+        @Test("A room gets a share, and a viewer gets it from there", arguments: Route.allCases)
+        func published(over route: Route) async throws {
+            let folder = try TemporaryFolder()
+            let attachment: Attachment = [.twoRouters, .relayOfJanus].contains(route) ? .portRestricted : .direct
+            let network = try await TestNetwork(
+                sender: attachment, viewer: attachment, versions: route == .onlyIPv6 ? .v6 : .v4, in: folder)
+            var (media, nat, options) = ([String](), [String](), [String]())
+            switch route {
+            case .twoRouters:
+                for host in [TestNetwork.Host.sender, .viewer] { try await network.addOuterRouter(of: host) }
+            case .relayOfRtcshare:
+                try await network.startServer()
+                options = RelayedPathTests.turn + ["--ice-transport-policy", "relay"]
+            case .relayOfJanus:
+                // The relay lets only announced addresses in.
+                options = Interop.NetworkTests.stun
+                try await network.startServer()
+                media = ["rtp_port_range = \"20000-21000\""]
+                nat = [
+                    "turn_server = \"\(TestNetwork.serverV4)\"", "turn_port = 3478", "turn_type = \"udp\"",
+                    "turn_user = \"\(TestNetwork.username)\"", "turn_pwd = \"\(TestNetwork.password)\"",
+                ]
+                // Janus' own ports can't be reached.
+                for router in ["sender_router", "viewer_router"] {
+                    try await network.run(
+                        """
+                        on $\(router) nft add table ip only
+                        on $\(router) nft add chain ip only forward '{ type filter hook forward priority -2; }'
+                        on $\(router) nft add rule ip only forward udp dport 20000-21000 drop
+                        """)
+                }
+            case .onlyIPv6: media = ["ipv6 = true"]
+            }
+            let room = try await NetworkRoom(
+                over: network, at: route == .onlyIPv6 ? TestNetwork.serverV6 : TestNetwork.serverV4, media: media,
+                nat: nat, in: folder)
+            let source = ["--source", "test:160x120@30"]
+            let sending = try await room.publish(source + options)
+            let viewing = try room.view("seen", on: .viewer, options)
+            try await viewing.wait(for: "the frames", timeout: .seconds(30)) {
+                Self.newest("seen", in: folder).video?.framesDecoded ?? 0 > 10
+            }
+            for name in ["sent", "seen"] {
+                let (local, remote) = try #require(Self.newest(name, in: folder).route, "no route")
+                switch route {
+                case .twoRouters: #expect(remote.address == TestNetwork.serverV4)
+                case .relayOfRtcshare: #expect(local.candidateType == "relay")
+                case .relayOfJanus: #expect(remote.candidateType == "relay")
+                case .onlyIPv6: #expect(remote.address == TestNetwork.serverV6)
+                }
+            }
+            try await room.end([viewing, sending])
+        }
+
+        @Test("A publisher and a viewer that lose their route restart ICE in the sessions that they have")
+        func iceRestarts() async throws {
+            let folder = try TemporaryFolder()
+            let network = try await TestNetwork(sender: .portRestricted, viewer: .portRestricted, in: folder)
+            let room = try await NetworkRoom(over: network, in: folder)
+            let sending = try await room.publish()
+            let viewing = try room.view("seen", on: .viewer)
+            func frames() -> Int { Self.newest("seen", in: folder).video?.framesDecoded ?? 0 }
+            try await viewing.wait(for: "the first frames", timeout: .seconds(30)) { frames() > 10 }
+            let names = ["sent", "seen"]
+            func fragments() -> [String?] {
+                names.map { Self.newest($0, in: folder).transport?.iceLocalUsernameFragment }
+            }
+            let old = fragments()
+            for router in ["sender_router", "viewer_router"] {
+                try await network.run(
+                    """
+                    on $\(router) nft add table ip silent
+                    on $\(router) nft add chain ip silent forward '{ type filter hook forward priority -2; }'
+                    on $\(router) nft add rule ip silent forward meta l4proto udp drop
+                    """)
+            }
+            try await viewing.wait(for: "other credentials", timeout: .seconds(30)) {
+                zip(old, fragments()).allSatisfy { $0 != nil && $1 != nil && $0 != $1 }
+            }
+            for router in ["sender_router", "viewer_router"] {
+                try await network.run("on $\(router) nft delete table ip silent")
+            }
+            let before = frames()
+            try await viewing.wait(for: "frames after that", timeout: .seconds(30)) { frames() > before + 30 }
+            #expect(sending.standardError.components(separatedBy: "is published to").count == 2)
+            #expect(viewing.standardError.components(separatedBy: "Video 1 is added").count == 2)
+            try await room.end([viewing, sending])
+        }
+    }
+}
