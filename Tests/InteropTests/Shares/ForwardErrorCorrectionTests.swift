@@ -29,14 +29,12 @@ extension Interop {
         private struct Outbound: Decodable {
             var type: String
             var fecPacketsSent: Int?
-            var framesSent: Int?
         }
 
-        /// Shares over a path of 100 ms each way, which loses what `losing` says. Where a browser does not ask for packets
-        /// again, what it can't correct has it wait seconds for a key frame.
+        /// Shares over a path of 100 ms each way, which loses what `losing` says. Where Chromium does not ask for packets again,
+        /// what it can't correct has it wait seconds for a key frame.
         private func watch(
-            by viewer: Viewer = .chromium, losing: [String] = [], seconds: Int, asksAgain: Bool = true,
-            isCorrected: Bool = true
+            losing: [String] = [], seconds: Int, asksAgain: Bool = true, isCorrected: Bool = true
         ) async throws -> (received: Report, sent: [Outbound]) {
             let folder = try TemporaryFolder()
             let share = try Share(in: folder)
@@ -46,7 +44,7 @@ extension Interop {
                 !$0.hasPrefix("a=candidate:") && (asksAgain || !$0.hasPrefix("a=rtcp-fb:") || !$0.hasSuffix(" nack"))
             }
             _ = try folder.write(bare.joined(separator: "\r\n") + "\r\n", to: "offer.sdp")
-            let watching = try viewer.start(
+            let watching = try Viewer.chromium.start(
                 duration: seconds, snapshotAt: "3", ["--bare-addresses"], in: folder)
             defer { watching.stop() }
             try await watching.wait(for: "the answer", timeout: .seconds(120)) {
@@ -70,7 +68,7 @@ extension Interop {
             try #require(outcome.status == 0, "\(outcome.standardError)\nrtcshare send: \(sending.standardError)")
             sending.interrupt()
             _ = try await sending.outcome(timeout: .seconds(20))
-            let report = folder.file("\(viewer.rawValue)/report.json")
+            let report = folder.file("\(Viewer.chromium.rawValue)/report.json")
             let sent = try String(contentsOf: statistics, encoding: .utf8).split(separator: "\n").compactMap { line in
                 try JSONDecoder().decode([Outbound].self, from: Data(line.utf8)).first { $0.type == "outbound-rtp" }
             }
@@ -104,19 +102,6 @@ extension Interop {
             #expect(sent.last?.fecPacketsSent == 0)
             #expect(frames > 80)
             #expect(frames > others * 2)
-        }
-
-        @Test(
-            "Firefox puts together from corrections what it does not ask for again",
-            .enabled(if: Peers.hasCommandLine && Peers.has(.firefox), "firefox-esr is not installed"))
-        func correctedInFirefox() async throws {
-            let (received, sent) = try await watch(
-                by: .firefox, losing: ["--loss-interval", "40"], seconds: 5, asksAgain: false)
-            let frames = try #require(received.pictures.last?.framesDecoded)
-            let all = try #require(sent.last?.framesSent)
-            print("Firefox: \(frames) of \(all) frames")
-            #expect(sent.last?.fecPacketsSent ?? 0 > 0)
-            #expect(frames * 2 > all)
         }
 
         @Test(
