@@ -24,7 +24,7 @@ public struct LayerQueue<Packet: Sendable>: Sendable {
 
     /// Whether the encoder should drop whole frames until its packets have left.
     public private(set) var isFull = false
-    /// The rate at which packets leave.
+    /// The rate at which packets leave, unless the queue would need more than ``maximumTime``.
     public private(set) var rate = DataRate.zero
     /// The rate that empties the queue in ``maximumTime``, until it is empty.
     private var drainRate = DataRate.zero
