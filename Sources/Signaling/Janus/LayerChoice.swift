@@ -86,7 +86,7 @@ struct LayerChoice {
         if share > Self.largestLoss, received + lost >= Self.leastPackets {
             goodTime = nil
             guard layer > 0 else { return nil }
-            bandwidth.overload(second, now: now)
+            bandwidth.overload(second, failures: failures[layer], now: now)
             return fall(from: received > 0 ? second.bitrate * (1 + lost / received) : 0, now: now)
         }
         guard share <= Self.smallestLoss else {
@@ -149,8 +149,10 @@ private struct PathBandwidth {
 
     /// The time after a measurement for which it is used. While a screen rests, there is none.
     private static let lifetime = Duration.seconds(300)
-    /// The time after an overload for which its bitrate is used. Then the path may have been disturbed by something else.
-    private static let overloadTime = Duration.seconds(120)
+    /// The time after an overload for which its bitrate is used, doubled by each former failure of the layer, since
+    /// something else may have disturbed the path.
+    private static let overloadTime = Duration.seconds(30)
+    private static let mostDoublings = 3
     /// The part of the former measurements that remains after each.
     private static let remainder = 0.8
     /// The bits of an overload, those of a train.
@@ -172,10 +174,11 @@ private struct PathBandwidth {
         time = time * Self.remainder + max(second.trainDuration / .seconds(1), Self.leastTime)
     }
 
-    /// Records a second in which the path carried all that it can.
-    mutating func overload(_ second: LayerCounts, now: Duration) {
+    /// Records a second in which the path carried all that it can, of a layer with so many failures before.
+    mutating func overload(_ second: LayerCounts, failures: Int, now: Duration) {
         guard second.bitrate > 0 else { return end = .zero }
-        (bits, time, end) = (Self.overloadBits, Self.overloadBits / second.bitrate, now + Self.overloadTime)
+        (bits, time) = (Self.overloadBits, Self.overloadBits / second.bitrate)
+        end = now + Self.overloadTime * (1 << min(failures, Self.mostDoublings))
     }
 }
 

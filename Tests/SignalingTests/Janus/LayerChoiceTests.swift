@@ -195,6 +195,16 @@ import Testing
         }
     }
 
+    @Test("Without trains, a layer that fails each time is tried after times that double")
+    func failuresWithoutTrains() {
+        var viewer = Viewer(bandwidth: 300, hasLargeFrames: false)
+        let layers = viewer.layers(600)
+        let rises = layers.indices.dropFirst().filter { layers[$0] == 1 && layers[$0 - 1] == 0 }
+        let waits = zip(rises.dropFirst(), rises).map { $0 - $1 }
+        #expect(rises.first == 10 && waits.count > 2, "\(rises)")
+        #expect(zip(waits, waits.dropFirst()).allSatisfy { $1 > $0 * 3 / 2 }, "\(waits)")
+    }
+
     @Test("A bandwidth is unknown again five minutes after its measurement")
     func oldMeasurement() {
         var choice = LayerChoice()
