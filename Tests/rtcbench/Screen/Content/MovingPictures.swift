@@ -57,7 +57,8 @@ struct MovingPictures {
         {
             bytes += more
             guard bytes.count == size.area * 4 else { continue }
-            pictures.append(bytes.withUnsafeBytes { Array($0.bindMemory(to: UInt32.self)) })
+            // The fourth byte of a pixel is not defined.
+            pictures.append(bytes.withUnsafeBytes { $0.bindMemory(to: UInt32.self).map { $0 & 0xFFFFFF } })
             bytes = Data()
         }
         program.waitUntilExit()

@@ -73,7 +73,12 @@ enum SharedContent: String, CaseIterable, Codable, Sendable {
         case .windows: WindowsScene.pictures(stage)
         case .call: CallScene.pictures(stage)
         case .film: MovingPictures(size: stage.size, count: FilmScene.drawnCount, seed: stage.seed)
-        case .video: try MovingPictures(of: video ?? "", size: stage.size, count: FilmScene.videoCount)
+        case .video:
+            if let video {
+                try MovingPictures(of: video, size: stage.size, count: FilmScene.videoCount)
+            } else {
+                throw BenchmarkFailure("only rtcbench viewer has the content video, with --video")
+            }
         case .rest, .reading, .readingSmall, .editor, .typing, .redraw, .terminal: .none
         }
     }
