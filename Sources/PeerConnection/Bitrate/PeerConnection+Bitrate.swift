@@ -90,26 +90,33 @@ extension PeerConnection {
                 continue
             }
             let share = bandwidth.allocation.claims[index] == nil ? .zero : rates[index]
-            outbound[index].video?.protection?.policy.setRate(share)
-            if negotiatedMedia(index)?.layers.isEmpty == false {
-                outbound[index].video?.setLayerTarget(share, now: now)
-                hasLayerQueues = true
-            } else if hasLayerQueues {
-                outbound[index].video?.endLayer()
-            }
-            let layerQueue = outbound[index].video?.layerQueue
-            let target = BitrateTarget(
-                bitrate: overhead(media: index).encoderRate(of: share),
-                isQueueFull: outbound[index].video != nil && (isQueueFull || layerQueue?.isFull == true),
-                roundTripTime: roundTripTime,
-                fractionLost: outbound[index].stream?.reports.newest?.fractionLost ?? 0,
-                pacingRate: min(bandwidth.pacingRate, layerQueue?.rate ?? bandwidth.pacingRate))
+            let target = giveShare(share, toMedia: index, isQueueFull: isQueueFull, now: now)
             switch outbound[index].target.take(target, now: now) {
             case .reported: events.append(.targetBitrateChanged(target, media: index))
             case .kept(let due?): bandwidth.allocation.postpone(until: due)
             case .kept: continue
             }
         }
+    }
+
+    /// Lets what protects and queues a media's packets follow its share of the bitrate, and returns its encoder's target.
+    private mutating func giveShare(
+        _ share: DataRate, toMedia index: Int, isQueueFull: Bool, now: Instant
+    ) -> BitrateTarget {
+        outbound[index].video?.protection?.policy.setRate(share)
+        if negotiatedMedia(index)?.layers.isEmpty == false {
+            outbound[index].video?.setLayerTarget(share, now: now)
+            hasLayerQueues = true
+        } else if hasLayerQueues {
+            outbound[index].video?.endLayer()
+        }
+        let layerQueue = outbound[index].video?.layerQueue
+        return BitrateTarget(
+            bitrate: overhead(media: index).encoderRate(of: share),
+            isQueueFull: outbound[index].video != nil && (isQueueFull || layerQueue?.isFull == true),
+            roundTripTime: roundTripTime,
+            fractionLost: outbound[index].stream?.reports.newest?.fractionLost ?? 0,
+            pacingRate: min(bandwidth.pacingRate, layerQueue?.rate ?? bandwidth.pacingRate))
     }
 
     /// Returns the bitrate that all media together can use; nil if one of them is unknown, or if there is no demand.
