@@ -19,6 +19,7 @@ internal import RTCShareSDP
 
     /// A request that waits for its answer.
     private struct Question {
+        let request: JanusRequest
         let continuation: CheckedContinuation<JanusMessage, any Error>
         /// Whether an acknowledgment is the answer, or a later event of the plugin.
         let takesReceipt: Bool
@@ -38,6 +39,9 @@ internal import RTCShareSDP
     private var questionsSoFar = 0
     private var tasks: [Task<Void, Never>] = []
     private var hasEnded = false
+    private var isReconnecting = false
+    /// The failure of the former connection during a ``reconnect()``; nil for none.
+    private var failure: (any Error)?
 
     /// The maximum number of waiting events. Each can have a description of 1 MiB.
     private nonisolated static let mostWaiting = 64
@@ -63,15 +67,9 @@ internal import RTCShareSDP
     /// Starts the session.
     /// - Throws: ``JanusError``, ``HTTPClientError``.
     func open() async throws {
-        let transport: any JanusTransport =
-            address.isWebSocket
-            ? try await JanusWebSocket.open(address.url, on: eventLoopGroup) : JanusLongPoll(address.url, credentials)
-        guard !hasEnded else {
-            transport.close()
-            throw CancellationError()
-        }
+        let transport = try await connect()
         self.transport = transport
-        tasks.append(Task { [weak self] in await self?.hear(transport) })
+        listen(to: transport)
         let session = try await ask(JanusRequest("create"), takesReceipt: true).identified
         self.session = session
         transport.poll(session: session)
@@ -81,6 +79,53 @@ internal import RTCShareSDP
         var attaching = JanusRequest("attach")
         attaching.plugin = Self.plugin
         handle = try await ask(attaching, takesReceipt: true).identified
+    }
+
+    /// Continues the session through new connections. Where the machine has lost an address, the former ones are silent,
+    /// and the server does not know: it sends its next event there. If the server refuses, nothing changes.
+    /// - Throws: ``JanusError``, ``HTTPClientError``. The former connections are kept then.
+    func reconnect() async throws {
+        guard let session, let former = transport, !hasEnded, !isReconnecting else { throw JanusError.connectionClosed }
+        isReconnecting = true
+        defer {
+            isReconnecting = false
+            if transport === former, let failure { end(for: failure) }
+            failure = nil
+        }
+        let transport = try await connect()
+        listen(to: transport)
+        do {
+            _ = try await ask(JanusRequest("claim"), takesReceipt: true, through: transport)
+            guard !hasEnded else { throw CancellationError() }
+        } catch {
+            transport.close()
+            if case JanusError.connectionClosed = error, !hasEnded {
+                throw HTTPClientError.unreachable(address.url.origin, "the connection was closed")
+            }
+            guard case JanusError.refused = error else { throw error }
+            return logger.info("the session keeps its connections: \(error)")
+        }
+        self.transport = transport
+        // Not before: the end of a WebSocket ends the sessions that were not claimed from it.
+        former.close()
+        transport.poll(session: session)
+        for question in questions.values { send(question.request, through: transport) }
+    }
+
+    private func connect() async throws -> any JanusTransport {
+        let transport: any JanusTransport =
+            address.isWebSocket
+            ? try await JanusWebSocket.open(address.url, on: eventLoopGroup) : JanusLongPoll(address.url, credentials)
+        guard !hasEnded else {
+            transport.close()
+            throw CancellationError()
+        }
+        return transport
+    }
+
+    /// Receives messages until the transport is closed.
+    private func listen(to transport: any JanusTransport) {
+        Task { [weak self] in await self?.hear(transport) }
     }
 
     /// Sends a request to the plugin, and returns its answer.
@@ -152,8 +197,10 @@ internal import RTCShareSDP
         return request
     }
 
-    private func ask(_ request: JanusRequest, takesReceipt: Bool) async throws -> JanusMessage {
-        guard let transport, !hasEnded else { throw JanusError.connectionClosed }
+    private func ask(
+        _ request: JanusRequest, takesReceipt: Bool, through other: (any JanusTransport)? = nil
+    ) async throws -> JanusMessage {
+        guard let transport = other ?? transport, !hasEnded else { throw JanusError.connectionClosed }
         let request = complete(request)
         let transaction = request.transaction
         let late = Task { [weak self, address] in
@@ -164,10 +211,9 @@ internal import RTCShareSDP
         defer { late.cancel() }
         let message = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                questions[transaction] = Question(continuation: continuation, takesReceipt: takesReceipt)
-                Task {
-                    do { try await transport.send(request) } catch { answer(transaction, .failure(error)) }
-                }
+                questions[transaction] = Question(
+                    request: request, continuation: continuation, takesReceipt: takesReceipt)
+                send(request, through: transport)
                 if Task.isCancelled { answer(transaction, .failure(CancellationError())) }
             }
         } onCancel: {
@@ -175,6 +221,18 @@ internal import RTCShareSDP
         }
         if let error = message.error { throw JanusError(error) }
         return message
+    }
+
+    private func send(_ request: JanusRequest, through transport: any JanusTransport) {
+        Task {
+            do {
+                try await transport.send(request)
+            } catch {
+                // What a former connection loses is sent again, during a reconnection or after it.
+                let isFormer = isReconnecting == (transport === self.transport)
+                if !isFormer { answer(request.transaction, .failure(error)) }
+            }
+        }
     }
 
     private func answer(_ transaction: String, _ result: Result<JanusMessage, any Error>) {
@@ -187,7 +245,8 @@ internal import RTCShareSDP
         do {
             for try await message in transport.arrivals { take(message) }
         } catch {
-            end(for: error)
+            guard transport === self.transport else { return }
+            if isReconnecting { failure = error } else { end(for: error) }
         }
     }
 
@@ -220,7 +279,8 @@ internal import RTCShareSDP
             do {
                 _ = try await ask(request, takesReceipt: true)
             } catch {
-                return end(for: error)
+                // The connections that are new may be better.
+                if !isReconnecting { return end(for: error) }
             }
         }
     }

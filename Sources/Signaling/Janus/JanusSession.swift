@@ -113,6 +113,7 @@ private struct JanusPublisher: ServerSession {
         do {
             // Candidates are not trickled.
             await connection.gatherAgain(patience: JanusHandle.gatheringPatience)
+            try await handle.reconnect()
             try await negotiate(JanusRoomRequest("configure"))
             return .begun
         } catch {
@@ -136,7 +137,8 @@ extension SessionRestart {
             switch error {
             case JanusError.sessionGone, JanusError.connectionClosed: .gone
             case is HTTPClientError: .unreachable
-            case JanusError.noJanus(let status?, _) where status >= 500: .unreachable
+            // A proxy whose server does not answer; a WebSocket has no status.
+            case JanusError.noJanus(let status, _) where status.map { $0 >= 500 } ?? true: .unreachable
             default: .refused
             }
     }

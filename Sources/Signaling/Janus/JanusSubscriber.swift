@@ -88,6 +88,7 @@ internal import RTCShareWireFormat
         var configuring = JanusRoomRequest("configure")
         configuring.restart = true
         do {
+            try await handle.reconnect()
             let (report, offer) = try await handle.ask(configuring)
             if let offer { try await answer(offer, of: report) }
             return .begun

@@ -2,7 +2,7 @@
 let mostMessagesWaiting = 256
 
 /// The transport of Janus messages.
-protocol JanusTransport: Sendable {
+protocol JanusTransport: AnyObject, Sendable {
     /// The received messages, until the connection ends, for one reader.
     var arrivals: AsyncThrowingStream<JanusMessage, any Error> { get }
     /// The interval of keepalive requests; nil if receiving messages is sufficient.

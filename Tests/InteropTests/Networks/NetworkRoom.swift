@@ -4,7 +4,7 @@ import TestSupport
 
 /// A room of a Janus on the server of a ``TestNetwork``, and rtcshare's publisher and viewers of it.
 struct NetworkRoom {
-    /// The URL of the server's HTTP API.
+    /// The URL of the server's API.
     let url: String
     /// The options of a program that publishes to the room or views it.
     var options: [String] { ["--janus", url, "--janus-room", "5"] }
@@ -17,11 +17,12 @@ struct NetworkRoom {
 
     /// Starts it. `media` and `nat` are lines of those sections of its configuration.
     init(
-        over network: TestNetwork, at address: String = TestNetwork.serverV4, media: [String] = [], nat: [String] = [],
-        in folder: TemporaryFolder
+        over network: TestNetwork, at address: String = TestNetwork.serverV4, isWebSocket: Bool = false,
+        media: [String] = [], nat: [String] = [], in folder: TemporaryFolder
     ) async throws {
         (self.network, self.folder) = (network, folder)
-        url = "http://\(address.contains(":") ? "[\(address)]" : address):\(Self.ports.http)/janus"
+        let host = address.contains(":") ? "[\(address)]" : address
+        url = isWebSocket ? "ws://\(host):\(Self.ports.webSocket)" : "http://\(host):\(Self.ports.http)/janus"
         configuration = try TemporaryFolder()
         try JanusServer.write(
             [JanusServer.Room(id: 5, settings: ["bitrate = 0"])], ports: Self.ports, address: address, media: media,

@@ -161,5 +161,34 @@ extension Interop.NetworkTests {
             #expect(viewing.standardError.components(separatedBy: "Video 1 is added").count == 2)
             try await room.end([viewing, sending])
         }
+
+        @Test(
+            "A publisher and a viewer that get another address keep their sessions",
+            arguments: [false, true])
+        func otherAddress(isWebSocket: Bool) async throws {
+            let folder = try TemporaryFolder()
+            let network = try await TestNetwork(in: folder)
+            let room = try await NetworkRoom(over: network, isWebSocket: isWebSocket, in: folder)
+            let sending = try await room.publish()
+            let viewing = try room.view("seen", on: .viewer)
+            func frames() -> Int { Self.newest("seen", in: folder).video?.framesDecoded ?? 0 }
+            try await viewing.wait(for: "the first frames", timeout: .seconds(30)) { frames() > 10 }
+            for (host, name, address) in [("sender", "sent", "203.0.113.71"), ("viewer", "seen", "203.0.113.72")] {
+                try await network.run(
+                    """
+                    ip -n $\(host) address flush dev wan
+                    ip -n $\(host) address add \(address)/24 dev wan
+                    """)
+                // By an ICE restart, or without one if the server's answer to it is late.
+                try await viewing.wait(for: "the other address of the \(host)", timeout: .seconds(30)) {
+                    Self.newest(name, in: folder).route?.local.address == address
+                }
+                let before = frames()
+                try await viewing.wait(for: "frames after that", timeout: .seconds(30)) { frames() > before + 30 }
+            }
+            #expect(sending.standardError.components(separatedBy: "is published to").count == 2)
+            #expect(viewing.standardError.components(separatedBy: "Video 1 is added").count == 2)
+            try await room.end([viewing, sending])
+        }
     }
 }

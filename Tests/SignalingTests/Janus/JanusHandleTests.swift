@@ -23,6 +23,7 @@ import Testing
         /// The transaction of the newest message to the plugin.
         private(set) var transaction = ""
         private var queued: [String] = []
+        private var claims = 0
         private var server: HTTPServer?
         private(set) var port: UInt16 = 0
 
@@ -40,6 +41,13 @@ import Testing
             get throws { try #require(JanusAddress("http://127.0.0.1:\(port)/janus")) }
         }
 
+        /// The event that answers the newest message.
+        var joined: String {
+            """
+            {"janus":"event","transaction":"\(transaction)","sender":2,"plugindata":{"data":{"videoroom":"joined"}}}
+            """
+        }
+
         func answer(_ request: String, by text: String) { answers[request] = text }
         func say(_ text: String) { queued.append(text) }
         func end() async { await server?.close() }
@@ -53,10 +61,12 @@ import Testing
             if request.method == .GET {
                 polls.append(request.target.query.map(String.init) ?? "")
                 // Longer than a poll after which the next one waits.
-                let deadline = ContinuousClock.now + .seconds(2)
-                while queued.isEmpty, ContinuousClock.now < deadline {
+                let (deadline, claimsBefore) = (ContinuousClock.now + .seconds(2), claims)
+                while queued.isEmpty || claims != claimsBefore, ContinuousClock.now < deadline {
                     try? await Task.sleep(for: .milliseconds(5))
                 }
+                // A poll from before a claim gets no events, like that of another client.
+                guard claims == claimsBefore else { return HTTPResponse(.serviceUnavailable) }
                 let text = queued.isEmpty ? #"{"janus":"keepalive"}"# : "[\(queued.joined(separator: ","))]"
                 queued = []
                 return HTTPResponse(.ok, type: "application/json", body: Array(text.utf8))
@@ -65,6 +75,7 @@ import Testing
                 return HTTPResponse(.badRequest)
             }
             self.asked.append(asked.janus)
+            if asked.janus == "claim", answers["claim"] == nil { claims += 1 }
             if asked.janus == "message" { transaction = asked.transaction }
             let text = answers[asked.janus, default: #"{"janus":"ack","transaction":"T"}"#]
             return HTTPResponse(
@@ -98,6 +109,40 @@ import Testing
         #expect(await server.polls.first?.contains("apisecret=a%20b%26c&token=%C3%BC") == true)
         await handle.close()
         #expect(await server.asked == ["create", "attach", "message", "destroy"])
+        await server.end()
+    }
+
+    @Test("A session continues through new connections, through which waiting requests are sent again")
+    func reconnecting() async throws {
+        let server = try await PlayedJanus()
+        let handle = try await opened(server)
+        await waitUntil { await server.polls.count == 1 }
+        async let answered = handle.ask(JanusRoomRequest("join"))
+        await waitUntil { await !server.transaction.isEmpty }
+        try await handle.reconnect()
+        await waitUntil { await server.polls.count == 2 }
+        await waitUntil { await server.asked.count == 5 }
+        await server.say(await server.joined)
+        #expect(try await answered.report.videoroom == "joined")
+        await handle.close()
+        #expect(await server.asked == ["create", "attach", "message", "claim", "message", "destroy"])
+        await server.end()
+    }
+
+    @Test("A session keeps its connections if the server refuses others, and ends if it does not know the session")
+    func refusedReconnection() async throws {
+        let server = try await PlayedJanus()
+        let handle = try await opened(server)
+        await server.answer("claim", by: #"{"janus":"error","transaction":"T","error":{"code":457,"reason":"no"}}"#)
+        try await handle.reconnect()
+        async let answered = handle.ask(JanusRoomRequest("join"))
+        await waitUntil { await !server.transaction.isEmpty }
+        await server.say(await server.joined)
+        #expect(try await answered.report.videoroom == "joined")
+        await server.answer("claim", by: #"{"janus":"error","transaction":"T","error":{"code":458,"reason":"no"}}"#)
+        await #expect(throws: JanusError.sessionGone) { try await handle.reconnect() }
+        await handle.close()
+        await #expect(throws: JanusError.connectionClosed) { try await handle.reconnect() }
         await server.end()
     }
 
