@@ -4,7 +4,7 @@ internal import RTCSharePeerConnection
 ///
 ///     layer 0 ──▶ layer 1 ──▶ layer 2     no packets are lost, and the path carries more than the layer uses; after each
 ///        ▲           │ ▲          │       failure of the better layer, it is tried later
-///        └───────────┘ └──────────┘       many packets of a second are lost
+///        └───────────┘ └──────────┘       many packets of a second are lost, or some while the path is slow
 ///
 /// The server does not measure the paths to its viewers. The time in which the first packets of a large frame arrive
 /// shows a bandwidth that the path has, even if the layer uses only a small part of that. The path can have more: the
@@ -56,6 +56,8 @@ struct LayerChoice {
     /// The ratio of the bandwidth to the layer's bitrate from which the next layer, and the one after that, is tried. Each
     /// has about three times the bitrate of the one before.
     private static let usefulRatios = (next: 2.5, second: 8.0)
+    /// The ratio below which a layer that is tried is left after the first losses.
+    private static let leastRatios = (next: 2.0, second: 6.0)
 
     /// Creates a choice that begins with the layer that the server sends.
     init(layer: Int = 0) { self.layer = min(max(layer, 0), Self.best) }
@@ -77,9 +79,17 @@ struct LayerChoice {
         let isAwaited = change.map { arrival == nil && now < $0.time + Self.longestArrival } ?? false
         let isRise = change?.isRise ?? true
         let changed = arrival ?? change?.time
+        let isTrial = change != nil && isRise && changed.map { now < $0 + Self.trialTime } ?? false
+        // Packets of a better layer that was left are not this layer's.
+        if isRise || !isAwaited { bandwidth.measure(second, now: now) }
+        // Waiting for more losses would fill the path for seconds.
+        if isTrial, second.packetsLost > 0, second.trainByteCount > 0, let former = tooMuchAfter(now: now) {
+            bandwidth.limit(failures: failures[layer], now: now)
+            countFailure()
+            return change(to: former, now: now)
+        }
         if !isRise && isAwaited || changed.map({ now < $0 + Self.settlingTime }) ?? false { return nil }
         // Retransmissions replace packets that a path with random losses loses. A full path loses these, too.
-        let isTrial = change != nil && isRise && changed.map { now < $0 + Self.trialTime } ?? false
         let received = Double(max(second.packetsReceived, 0))
         let lost = Double(max(second.packetsLost - (isTrial ? 0 : second.packetsRepaired), 0))
         let share = lost == 0 ? 0 : lost / (received + lost)
@@ -96,7 +106,6 @@ struct LayerChoice {
         let isActive = received >= Self.leastPackets
         if isActive {
             provenTime += second.time
-            bandwidth.measure(second, now: now)
             if !isAwaited { rates[layer] = max(rates[layer] * Self.rateRemainder, second.bitrate) }
         }
         // A screen that rests has some packets in each second, but does not show that the path carries more. During an
@@ -123,12 +132,24 @@ struct LayerChoice {
         return isSecondUseful ? second : layer + 1
     }
 
+    /// Returns the layer before the one that is tried, if the path is too slow for that.
+    private func tooMuchAfter(now: Duration) -> Int? {
+        guard let bandwidth = bandwidth.bitsPerSecond(now: now), let former = (0..<layer).last(where: { rates[$0] > 0 })
+        else { return nil }
+        let ratio = layer == former + 1 ? Self.leastRatios.next : Self.leastRatios.second
+        return bandwidth < rates[former] * ratio ? former : nil
+    }
+
     /// Changes from a layer with this bitrate to the best lower one that the path carries, as far as that is known.
     private mutating func fall(from rate: Double, now: Duration) -> Int {
         if rate > 0 { failedRates[layer] = rate }
-        failures[layer] = provenTime >= Self.provingTime ? 1 : failures[layer] + 1
+        countFailure()
         let most = bandwidth.bitsPerSecond(now: now) ?? .infinity
         return change(to: (0..<layer).last { rates[$0] <= most } ?? 0, now: now)
+    }
+
+    private mutating func countFailure() {
+        failures[layer] = provenTime >= Self.provingTime ? 1 : failures[layer] + 1
     }
 
     private mutating func change(to layer: Int, now: Duration) -> Int {
@@ -149,7 +170,7 @@ private struct PathBandwidth {
 
     /// The time after a measurement for which it is used. While a screen rests, there is none.
     private static let lifetime = Duration.seconds(300)
-    /// The time after an overload for which its bitrate is used, doubled by each former failure of the layer, since
+    /// The time after a failure for which its measurement is used, doubled by each former failure of the layer, since
     /// something else may have disturbed the path.
     private static let overloadTime = Duration.seconds(30)
     private static let mostDoublings = 3
@@ -165,9 +186,9 @@ private struct PathBandwidth {
         now < end && time > 0 ? bits / time : nil
     }
 
-    /// Records a second. The time of a train with lost packets is that of its retransmissions.
+    /// Records a second.
     mutating func measure(_ second: LayerCounts, now: Duration) {
-        guard second.packetsLost == 0, second.packetsRepaired == 0, second.trainByteCount > 0 else { return }
+        guard second.trainByteCount > 0 else { return }
         if now >= end { self = PathBandwidth() }
         end = now + Self.lifetime
         bits = bits * Self.remainder + Double(second.trainByteCount) * 8
@@ -178,6 +199,11 @@ private struct PathBandwidth {
     mutating func overload(_ second: LayerCounts, failures: Int, now: Duration) {
         guard second.bitrate > 0 else { return end = .zero }
         (bits, time) = (Self.overloadBits, Self.overloadBits / second.bitrate)
+        limit(failures: failures, now: now)
+    }
+
+    /// Uses the newest measurement for a shorter time, because a layer with so many failures before has failed by it.
+    mutating func limit(failures: Int, now: Duration) {
         end = now + Self.overloadTime * (1 << min(failures, Self.mostDoublings))
     }
 }
@@ -191,7 +217,7 @@ struct LayerCounts {
     /// The lost packets that a retransmission replaced.
     var packetsRepaired = 0
     var bytesReceived = 0
-    /// The bytes of packet trains (``PacketTrain``), and the time in which they arrived.
+    /// The bytes of packet trains (``PacketTrains``), and the time in which they arrived.
     var trainByteCount = 0
     var trainDuration = Duration.zero
 

@@ -11,8 +11,8 @@ import Testing
         var rates = [230, 650, 2300]
         /// In kbit/s.
         var bandwidth: Int
-        /// Whether frames have more than one packet, whose arrival shows the bandwidth.
-        var hasLargeFrames = true
+        /// The layer from which on frames have many packets, whose arrival shows the bandwidth.
+        var largeFramesFrom = 0
         var second = 0
         /// The share of packets that is lost even if the path is not full, and replaced.
         var repaired = 0.0
@@ -26,7 +26,7 @@ import Testing
                 let carried = choice.layer == failing ? offered / 2 : min(offered, bandwidth)
                 let counts = LayerChoiceTests.counts(
                     kilobits: carried, lost: 1 - Double(carried) / Double(offered),
-                    repaired: repaired, bandwidth: hasLargeFrames ? bandwidth : nil)
+                    repaired: repaired, bandwidth: choice.layer >= largeFramesFrom ? bandwidth : nil)
                 let before = choice.layer
                 _ = choice.measured(counts, now: .seconds(second))
                 if choice.layer != before {
@@ -92,9 +92,9 @@ import Testing
 
     @Test("Without large frames, a better layer is tried after ten seconds without losses")
     func unknownBandwidth() {
-        var viewer = Viewer(bandwidth: 3000, hasLargeFrames: false)
+        var viewer = Viewer(bandwidth: 3000, largeFramesFrom: 3)
         #expect(viewer.layers(30).firstIndex(of: 2) == 22)
-        var slow = Viewer(bandwidth: 300, hasLargeFrames: false)
+        var slow = Viewer(bandwidth: 300, largeFramesFrom: 3)
         let layers = slow.layers(120)
         #expect(layers.firstIndex(of: 1) == 10 && layers.count { $0 == 1 } <= 8)
     }
@@ -182,22 +182,21 @@ import Testing
         #expect(viewer.layers(40).last == 2)
     }
 
-    @Test("A second with retransmissions does not show the bandwidth")
-    func unusedMeasurements() {
-        for repaired in [0, 1] {
-            var choice = LayerChoice()
-            for second in 0..<5 {
-                var counts = Self.counts(kilobits: 230, bandwidth: 20_000)
-                counts.packetsRepaired = repaired
-                _ = choice.measured(counts, now: .seconds(second))
-            }
-            #expect(choice.layer == (repaired > 0 ? 0 : 2))
-        }
+    @Test("A layer whose first frame shows that the path is too slow is left after a second, and then tried ever later")
+    func slowFirstFrame() {
+        var viewer = Viewer(bandwidth: 400, largeFramesFrom: 1)
+        let layers = viewer.layers(600)
+        let rises = layers.indices.filter { layers[$0] == 1 }
+        let waits = zip(rises.dropFirst(), rises).map { $0 - $1 }
+        #expect(rises.first == 10 && waits.count > 2, "\(rises)")
+        #expect(zip(waits, waits.dropFirst()).allSatisfy { $1 > $0 * 3 / 2 }, "\(waits)")
+        viewer.bandwidth = 800
+        #expect(viewer.layers(330).last == 1)
     }
 
     @Test("Without trains, a layer that fails each time is tried after times that double")
     func failuresWithoutTrains() {
-        var viewer = Viewer(bandwidth: 300, hasLargeFrames: false)
+        var viewer = Viewer(bandwidth: 300, largeFramesFrom: 3)
         let layers = viewer.layers(600)
         let rises = layers.indices.dropFirst().filter { layers[$0] == 1 && layers[$0 - 1] == 0 }
         let waits = zip(rises.dropFirst(), rises).map { $0 - $1 }

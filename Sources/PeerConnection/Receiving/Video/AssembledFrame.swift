@@ -19,8 +19,6 @@ package struct AssembledFrame: Sendable {
     package let firstArrival: Instant
     /// The arrival time of the last packet that completed the frame.
     package let completion: Instant
-    /// The arrival of the first packets.
-    package internal(set) var train = PacketTrain()
 
     /// The number of quarter turns clockwise, 0 to 3, after which the frame is upright, according to this frame or else
     /// the latest one with an orientation (3GPP TS 26.114 §7.4.5).

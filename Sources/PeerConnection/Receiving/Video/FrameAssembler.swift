@@ -398,13 +398,11 @@ package struct FrameAssembler: Sendable {
         var pieces: [[UInt8]] = []
         var firstArrival = now
         var completion = Instant(nanoseconds: .min)
-        var train = PacketTrain()
         for number in range {
             guard let slot = buffer[number], slot.content != nil else { continue }
             pieces.append(slot.piece)
             firstArrival = min(firstArrival, slot.arrival)
             completion = max(completion, slot.arrival)
-            train.add(byteCount: slot.piece.count, arrival: slot.arrival)
             if let orientation = slot.orientation { quarterTurns = orientation.quarterTurns }
         }
         let first = buffer[range.lowerBound]
@@ -425,7 +423,7 @@ package struct FrameAssembler: Sendable {
             AssembledFrame(
                 data: data, format: content.format, header: header, timestamp: first.timestamp,
                 pictureID: content.pictureID, packetCount: pieces.count, firstArrival: firstArrival,
-                completion: completion, train: train, quarterTurns: quarterTurns))
+                completion: completion, quarterTurns: quarterTurns))
         continuity = FrameContinuity(content)
         state = .following(next: floor, cursor: floor)
         return true

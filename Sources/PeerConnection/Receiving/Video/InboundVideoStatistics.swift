@@ -47,7 +47,7 @@ package struct InboundVideoStatistics: Hashable, Sendable, Encodable {
     package var framesAssembledFromMultiplePackets = 0
     /// The total time from the first to the last packet of those frames.
     package var totalAssemblyTime = Duration.zero
-    /// The bytes of the packet trains (``PacketTrain``). The name is not W3C's.
+    /// The bytes of the packet trains (``PacketTrains``). The name is not W3C's.
     package var trainByteCount = 0
     /// The total time in which they arrived. The name is not W3C's.
     package var trainDuration = Duration.zero

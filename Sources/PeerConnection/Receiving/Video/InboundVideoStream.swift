@@ -80,6 +80,7 @@ package struct InboundVideoStream: Sendable {
     private var nack: NACKGenerator
     private var assembler: FrameAssembler
     private var counts = InboundVideoStatistics()
+    private var trains = PacketTrains()
     private var nextReport: Instant?
     private var lastKeyFrameRequest: Instant?
     private var fullIntraRequestNumber: UInt8 = 0
@@ -202,10 +203,6 @@ package struct InboundVideoStream: Sendable {
         if frame.packetCount > 1 {
             counts.framesAssembledFromMultiplePackets += 1
             counts.totalAssemblyTime += frame.completion - frame.firstArrival
-        }
-        if let byteCount = frame.train.byteCount, let duration = frame.train.duration {
-            counts.trainByteCount += byteCount
-            counts.trainDuration += duration
         }
         return frame
     }
@@ -330,6 +327,7 @@ package struct InboundVideoStream: Sendable {
             nack = NACKGenerator(resuming: nack)
             clock.restart()
             assembler.restart(now: now)
+            trains.restart()
             decoder = nil
         case .probation, .implausible:
             counts.packetsRejected += 1
@@ -340,6 +338,10 @@ package struct InboundVideoStream: Sendable {
             counts.retransmittedBytesReceived += payload.byteCount
         }
         recordArrival(header.sequenceNumber, now: now)
+        trains.add(
+            header.sequenceNumber, timestamp: header.timestamp, byteCount: payload.byteCount, isRepeated: isRepeated,
+            arrival: now)
+        (counts.trainByteCount, counts.trainDuration) = (trains.byteCount, trains.duration)
         return true
     }
 
