@@ -279,6 +279,7 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
     /// Returns the settings of an encoding: the wanted ones, within the limits of its senders' bitrates and peers.
     func settings(of encoding: Int, now: Duration) -> VideoEncoder.Settings {
         var settings = wanted
+        settings.foundHint = shownHint
         let members = audience(of: encoding)
         guard !members.isEmpty else {
             // An encoding without viewers is not encoded.

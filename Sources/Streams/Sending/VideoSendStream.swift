@@ -159,6 +159,7 @@ package actor VideoSendStream {
         hasBegun = false
         isMuted = false
         isRepeated = false
+        applySettings()
         for (index, encoding) in encodings { show(by: encoding.encoder, index) }
         // A mute is only observed while its track is shown, so it can have ended since the last report.
         if wasMuted, shown != nil {
@@ -312,11 +313,9 @@ package actor VideoSendStream {
         body(&group)
         let isShownAnew = show()
         carryOut()
-        let now = Self.now
+        applySettings()
         for index in encodings.keys {
-            encodings[index]?.apply(
-                group.settings(of: index, now: now), isQueueFull: group.isQueueFull(of: index))
-            rateLog?.count(nil, of: index, track: shown?.id, now: now) { rates(of: index) }
+            rateLog?.count(nil, of: index, track: shown?.id, now: Self.now) { rates(of: index) }
         }
         if isShownAnew { updateDemand() }
         let present = (hasViewer: group.hasViewer, isRefused: group.isRefused)
@@ -325,6 +324,14 @@ package actor VideoSendStream {
             return audience != present
         }
         if isNews { pendingEvents.append(.audienceChanged) }
+    }
+
+    private func applySettings() {
+        let now = Self.now
+        for index in encodings.keys {
+            encodings[index]?.apply(
+                group.settings(of: index, now: now), isQueueFull: group.isQueueFull(of: index))
+        }
     }
 
     /// Sets the codecs in the order in which a sender uses them, or with nil an order that goes by the bitrate and the
@@ -384,7 +391,8 @@ package actor VideoSendStream {
             switch action {
             case .begin(let index, let codec):
                 do {
-                    let encoding = try makeEncoding(index, codec, settings: group.wanted)
+                    let encoding = try makeEncoding(
+                        index, codec, settings: group.settings(of: index, now: Self.now))
                     encodings[index] = encoding
                     if shown != nil { show(by: encoding.encoder, index) }
                 } catch {

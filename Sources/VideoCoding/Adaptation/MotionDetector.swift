@@ -2,7 +2,7 @@ internal import RTCShareMedia
 
 /// Detects whether content without a hint moves like a video: most of each frame is new, repeatedly.
 ///
-///              most of each frame is new for 1.5 s
+///              most of each frame, except single ones, is new for 1.5 s
 ///     detail ─────────────────────────────────────────▶ motion
 ///            ◀─────────────────────────────────────────
 ///              almost nothing is new for a second
@@ -27,6 +27,8 @@ struct MotionDetector {
     private var movesSince: Duration?
     /// The time of the latest of these frames.
     private var movedAt: Duration?
+    /// Whether less of the next frame was new. A player that shows more frames than its video has repeats single ones.
+    private var hasStillFrame = false
 
     /// Records an encoded frame, of which the fraction `share`, 0 to 1, was new.
     mutating func update(newShare share: Double, now: Duration) {
@@ -34,15 +36,20 @@ struct MotionDetector {
         if share >= (hint == .motion ? Self.stillShare : Self.filmShare) {
             movesSince = movesSince ?? now
             movedAt = now
+            hasStillFrame = false
         } else if hint == .detail {
-            movesSince = nil
+            if hasStillFrame { movesSince = nil }
+            hasStillFrame = true
         }
         update(now: now)
     }
 
-    /// Records the end of a pause, in which nothing was encoded.
-    mutating func resume(now: Duration) {
-        if hint == .motion { movedAt = now } else { self = MotionDetector() }
+    /// Begins, or resumes after a pause in which nothing was encoded. If it was motion, or is that for another encoder of
+    /// the same content, it is motion until it rests.
+    mutating func resume(found: ContentHint?, now: Duration) {
+        let isMotion = hint == .motion || found == .motion
+        self = MotionDetector()
+        if isMotion { (hint, movedAt) = (.motion, now) }
     }
 
     /// Advances the time.

@@ -101,6 +101,7 @@ struct EncoderControl {
     /// Removes and returns the state of the previous source: the waiting frame, and ends that were not reported yet.
     mutating func forgetPicture(now: Duration) -> (VideoFrame?, [(any Error)?]) {
         motion = MotionDetector()
+        motion.resume(found: settings.foundHint, now: now)
         smallShare = 0
         cadence.forgetPicture()
         settingsDidChange(now: now)
@@ -201,7 +202,7 @@ struct EncoderControl {
             holdForDebt()
         }
         let isPaused = settings.bitrate <= .zero || isMuted
-        if cadence.isPaused, !isPaused { motion.resume(now: now) }
+        if cadence.isPaused, !isPaused { motion.resume(found: settings.foundHint, now: now) }
         cadence.setPaused(isPaused, now: now)
         governor.configure(
             hint: hint, framesPerSecond: settings.framesPerSecond, bitsPerSecond: bitsPerSecond,

@@ -34,6 +34,9 @@ package final class VideoEncoder: Sendable {
         package var turnsPictures: Bool
         /// The hint if neither the settings nor the source have one; nil for a classification by motion.
         package var assumedHint: ContentHint?
+        /// The hint of another encoder's last frame of the same content, with which this one begins or resumes; nil for
+        /// none.
+        package var foundHint: ContentHint?
         /// Whether our own frames code small changes and scrolls, which takes a fraction of a library's time and bits.
         /// Otherwise the library codes everything.
         package var usesPartialUpdates = true

@@ -75,7 +75,7 @@ import Testing
         #expect(settings.map(\.bitrate) == [2000, 600, 200].map { .kilobitsPerSecond($0) })
         #expect(settings.map(\.framesPerSecond) == (isMotion ? [30, 30, 30] : [30, 10, 5]))
         #expect(settings.map(\.sizeDivisor) == (isMotion ? [1, 2, 4] : [1, 1, 1]))
-        #expect(Set(settings.map(\.maximumSize)).count == 1)
+        #expect(Set(settings.map(\.maximumSize)).count == 1 && settings.allSatisfy { $0.foundHint == found })
     }
 
     @Test(

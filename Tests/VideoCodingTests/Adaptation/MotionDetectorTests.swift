@@ -31,16 +31,39 @@ import Testing
         #expect(run.detector.hint == .motion)
     }
 
+    @Test("A video has single frames of which little is new, but not two in sequence", arguments: [1, 2])
+    func stillFrames(count: Int) {
+        var run = Run()
+        for _ in 0..<4 {
+            run.give(0.8, newShare: 0.9)
+            run.give((Double(count) + 0.5) / 30, newShare: 0.1)
+        }
+        #expect(run.detector.hint == (count == 1 ? .motion : .detail))
+    }
+
     @Test("A video goes on after a pause")
     func pause() {
         var run = Run()
         run.give(2, newShare: 0.9)
         run.now += .seconds(20)
-        run.detector.resume(now: run.now)
+        run.detector.resume(found: nil, now: run.now)
         run.rest(0)
         #expect(run.detector.hint == .motion)
         run.rest(1)
         #expect(run.detector.hint == .detail)
+    }
+
+    @Test("Content in which another encoder has found motion is video until it rests")
+    func found() {
+        for hint in [nil, ContentHint.detail, .motion] {
+            var run = Run()
+            run.give(1, newShare: 0.9)
+            run.detector.resume(found: hint, now: run.now)
+            run.rest(0)
+            #expect(run.detector.hint == (hint == .motion ? .motion : .detail))
+            run.rest(1)
+            #expect(run.detector.hint == .detail)
+        }
     }
 
     @Test("Partial changes, slowly turned pages and a change that ends are not video")

@@ -363,6 +363,26 @@ struct EncoderControlTests {
         #expect(state.cadence.framesPerSecond == 30)
     }
 
+    @Test("An encoder begins and resumes with the hint of another encoder of the same content")
+    func foundHint() {
+        let usual = VideoEncoder.Settings(bitrate: .kilobitsPerSecond(1000))
+        var (settings, paused) = (usual, usual)
+        settings.foundHint = .motion
+        paused.bitrate = .zero
+        var state = EncoderControl(settings: settings, now: .zero)
+        _ = state.forgetPicture(now: .zero)
+        #expect(state.hint == .motion && state.governor.hint == .motion)
+        // Another track has no hint yet.
+        state.apply(usual, now: .zero)
+        _ = state.forgetPicture(now: .zero)
+        #expect(state.hint == .detail)
+        state.apply(settings, now: .seconds(1))
+        #expect(state.hint == .detail)
+        state.apply(paused, now: .seconds(2))
+        state.apply(settings, now: .seconds(9))
+        #expect(state.hint == .motion && state.governor.hint == .motion)
+    }
+
     @Test(
         "Camera tuning is used for content hinted or assumed to be motion, but not for detected video",
         arguments: [
