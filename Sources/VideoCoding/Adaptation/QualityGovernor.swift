@@ -32,6 +32,9 @@ struct QualityGovernor {
     static let overshoot = 1.25
     /// The fraction of a frame's time in the encoder that is too much for this machine (libwebrtc's overuse threshold).
     static let highUsage = 0.85
+    /// The fraction of the time in the encoder below which the machine is fast enough. A few slow frames between long rests,
+    /// such as a slide that fades in, don't require less quality or another codec.
+    static let leastBusyShare = 0.5
     /// The fraction of a frame's time that leaves room for half as much again.
     static let lowUsage = 0.42
     /// The duration of measurements before a step down.
@@ -258,7 +261,9 @@ struct QualityGovernor {
         if changes.coarseness > Self.coarse || overshoot > Self.overshoot {
             return Shortage(reason: .bandwidth, factor: overshoot)
         }
-        return usage(changes.effort / changes.count) > Self.highUsage ? Shortage(reason: .cpu) : nil
+        let effort = recent.dropFirst().reduce(.zero) { $0 + ($1.sample?.effort ?? .zero) }
+        let isBusy = effort / .seconds(1) >= seconds * Self.leastBusyShare
+        return isBusy && usage(changes.effort / changes.count) > Self.highUsage ? Shortage(reason: .cpu) : nil
     }
 
     private func leavesRoom(_ taken: Measurement) -> Bool {

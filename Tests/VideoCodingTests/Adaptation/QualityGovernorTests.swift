@@ -253,6 +253,14 @@ struct QualityGovernorTests {
         #expect(slow.governor.reason == .cpu)
     }
 
+    @Test("Slow frames between rests do not mean that the machine is too slow", arguments: [(0.4, false), (0.7, true)])
+    func slowFramesBetweenRests(busyShare: Double, isTooSlow: Bool) {
+        // Three times as long in the encoder as the source's frames are apart.
+        var run = Run(.detail)
+        run.give(14, effort: 3, rate: 10 * busyShare)
+        #expect((run.governor.reason == .cpu) == isTooSlow)
+    }
+
     @Test(
         "A bitrate far below the recent use causes reductions before the next frame"
     )
