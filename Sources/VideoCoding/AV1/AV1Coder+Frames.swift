@@ -15,6 +15,8 @@ extension AV1Coder: FrameCoder {
                 (0, 4), (1, 4), (2, 3.2), (10, 1.9), (20, 1.16), (30, 1), (40, 0.86), (50, 0.71), (55, 0.6), (57, 0.54),
                 (60, 0.43), (63, 0.3),
             ]), usualComplexity: 11, pageRatio: 2, palettes: 0.15),
+        // Eight steps halve the size.
+        motionScale: .init(weights: (0...63).map { pow(2, Double(30 - $0) / 8) }, usualComplexity: 11),
         coarseness: QuantizerRange.interpolated([
             (0, 0), (1, 0), (2, 1), (10, 5), (30, 15), (43, 29), (53, 60), (60, 95), (62, 106), (63, 127),
         ]).map { Int($0.rounded()) },

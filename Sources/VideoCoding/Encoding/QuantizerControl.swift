@@ -65,10 +65,29 @@ struct QuantizerControl {
     }
 
     private let scale: Scale
-    private var complexity: [Picture.Kind: Double] = [:]
+    private let motionScale: Scale
+    /// The learned complexities, of a screen and of a video.
+    private var complexities: [[Picture.Kind: Double]] = [[:], [:]]
+    /// Whether the content is a video.
+    var isMotion = false
 
-    init(_ scale: Scale) {
+    /// Creates a control with the scale of a screen, and that of a video; nil for the same.
+    init(_ scale: Scale, motion motionScale: Scale? = nil) {
         self.scale = scale
+        self.motionScale = motionScale ?? scale
+    }
+
+    private var complexity: [Picture.Kind: Double] {
+        get { complexities[isMotion ? 1 : 0] }
+        set { complexities[isMotion ? 1 : 0] = newValue }
+    }
+
+    /// A key frame of a video has the size of one of a screen.
+    private func scale(of kind: Picture.Kind) -> Scale {
+        switch kind {
+        case .page, .following, .refinement: isMotion ? motionScale : scale
+        case .keyFrame, .blurred: scale
+        }
     }
 
     /// Returns the bits for the next frame, whose own part is `share`: all available bits, or almost its share if fewer
@@ -76,20 +95,23 @@ struct QuantizerControl {
     /// than the next ones.
     func allowance(share: Double, for kind: Picture.Kind, from ledger: BitLedger) -> Double {
         let credit = ledger.credit
-        guard credit < share else { return kind == .following ? min(credit, max(ledger.usualCredit, share)) : credit }
+        guard credit < share else {
+            return kind == .following ? min(credit, max(ledger.usualCredit, share)) : credit
+        }
         return max(share + (credit - share) * Self.saving, share * Self.leastShare)
     }
 
     /// Returns the quantizer at which the frame takes about `bits`, or with palettes hardly more than at the coarsest one.
     func quantizer(for picture: Picture, bits: Double, in limits: ClosedRange<Int>) -> Int {
-        let least = scale.palettes == nil ? 0 : self.bits(picture, at: limits.upperBound) * Self.leastSaving
+        let hasPalettes = scale(of: picture.kind).palettes != nil
+        let least = hasPalettes ? self.bits(picture, at: limits.upperBound) * Self.leastSaving : 0
         let most = max(bits, least)
         return limits.first { self.bits(picture, at: $0) <= most } ?? limits.upperBound
     }
 
     /// Returns the bits of the frame at a quantizer.
     func bits(_ picture: Picture, at quantizer: Int) -> Double {
-        complexity(of: picture.kind) * scale.size(of: picture.activity, at: quantizer)
+        complexity(of: picture.kind) * scale(of: picture.kind).size(of: picture.activity, at: quantizer)
     }
 
     /// Returns the next finer quantizer for a frame that was coded with this one and has not changed since.
@@ -100,16 +122,18 @@ struct QuantizerControl {
     /// Returns a quantizer for a frame shortly after one with this quantizer: in a sequence, a single simple frame should
     /// not be much finer.
     func slightlyFiner(than quantizer: Int, notBelow finest: Int) -> Int {
-        let limit = scale.weights[quantizer] * Self.largestImprovement
-        return max(scale.weights.firstIndex { $0 <= limit } ?? quantizer, finest)
+        let weights = scale(of: .following).weights
+        let limit = weights[quantizer] * Self.largestImprovement
+        return max(weights.firstIndex { $0 <= limit } ?? quantizer, finest)
     }
 
     private func complexity(of kind: Picture.Kind) -> Double {
-        complexity[kind] ?? scale.usualComplexity * (kind == .page ? scale.pageRatio : 1)
+        complexity[kind] ?? scale(of: kind).usualComplexity * (kind == .page ? scale(of: kind).pageRatio : 1)
     }
 
     /// Records the bits of a frame.
     mutating func record(_ bits: Int, for picture: Picture, quantizer: Int) {
+        let scale = scale(of: picture.kind)
         let expected = scale.size(of: picture.activity, at: quantizer)
         guard expected > 0 else { return }
         let known = complexity(of: picture.kind)

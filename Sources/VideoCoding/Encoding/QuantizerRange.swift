@@ -2,6 +2,8 @@
 struct QuantizerRange: Sendable {
     /// The sizes of frames at each quantizer.
     let scale: QuantizerControl.Scale
+    /// The sizes of a video's frames, which decrease much faster than those of text.
+    let motionScale: QuantizerControl.Scale
     /// The ``Coarseness`` at each quantizer.
     let coarseness: [Int]
     /// The finest quantizer of a key frame: what is finer arrives later, and would not be seen.

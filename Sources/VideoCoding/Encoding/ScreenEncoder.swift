@@ -15,7 +15,7 @@ internal import RTCShareWireFormat
 /// them, so that there is nothing to code.
 final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     let coder: Coder
-    private var control = QuantizerControl(Coder.range.scale)
+    private var control = QuantizerControl(Coder.range.scale, motion: Coder.range.motionScale)
     private(set) var ledger = BitLedger()
     private(set) var newShare = 0.0
     private var scrollSearch = ScrollSearch(largestDistance: Coder.largestScroll)
@@ -289,6 +289,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     }
 
     private func prepare(for size: PixelSize, hint: ContentHint) throws(VideoCodingError) {
+        control.isMotion = hint == .motion
         if size != shown.size {
             shown = try I420Picture(size: size)
             kept = nil

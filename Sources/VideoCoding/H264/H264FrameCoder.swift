@@ -1,3 +1,4 @@
+internal import Glibc
 internal import RTCShareMedia
 internal import RTCShareRTP
 
@@ -11,6 +12,8 @@ final class H264FrameCoder: FrameCoder {
             weights: QuantizerRange.interpolated([
                 (0, 2.6), (10, 1.7), (21, 1), (31, 0.57), (36, 0.4), (40, 0.3), (51, 0.12),
             ]), usualComplexity: 23),
+        // Four steps halve the size.
+        motionScale: .init(weights: (0...51).map { pow(2, Double(21 - $0) / 4) }, usualComplexity: 23),
         coarseness: QuantizerRange.interpolated([
             (0, 0), (4, 0), (14, 5), (21, 15), (27, 29), (34, 60), (40, 95), (42, 106), (51, 127),
         ]).map { Int($0.rounded()) },

@@ -1,3 +1,4 @@
+import Glibc
 import RTCShareMedia
 import TestSupport
 import Testing
@@ -35,6 +36,26 @@ import RTCShareWireFormat
         #expect(abs(complexity(control) - 300) < 15)
         control.record(100, for: Self.picture, quantizer: 30)
         #expect(complexity(control) > 240)
+    }
+
+    @Test("The quantizer of a video settles with its own scale, and swings with that of text")
+    func video() {
+        for isMotion in [false, true] {
+            var control = QuantizerControl(AV1Coder.range.scale, motion: AV1Coder.range.motionScale)
+            control.isMotion = isMotion
+            var quantizers = [30]
+            for _ in 0..<60 {
+                let last = quantizers[quantizers.count - 1]
+                let finest = control.slightlyFiner(than: last, notBelow: 20)
+                let quantizer = control.quantizer(for: Self.picture, bits: Self.share, in: finest...63)
+                // Eight steps halve the size, and what a coarser frame left out is a part of the next one.
+                let steps = Double(34 - quantizer + last - quantizer)
+                control.record(Int(Self.share * pow(2, steps / 8)), for: Self.picture, quantizer: quantizer)
+                quantizers.append(quantizer)
+            }
+            let settled = quantizers.suffix(30)
+            #expect(((settled.max() ?? 0) - (settled.min() ?? 0) <= 2) == isMotion, "\(quantizers)")
+        }
     }
 
     private func complexity(_ control: QuantizerControl) -> Double {
