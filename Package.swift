@@ -255,7 +255,9 @@ let package = Package(
             name: "NetworkRelay", dependencies: needs(["NetworkSimulation", "WireFormat"], [argumentParser]),
             path: "Tests/Support/NetworkRelay", swiftSettings: settings),
         tests("AudioCodingTests", ["AudioCoding", "Locks", "Media"]),
-        tests("CaptureTests", ["AudioCoding", "CPipeWireVideo", "CXCB", "Capture", "Locks", "Media"]),
+        tests(
+            "CaptureTests", ["AudioCoding", "CPipeWireVideo", "CXCB", "Capture", "Locks", "Media"],
+            swiftSettings: settingsOfWaitingTests),
         tests(
             "CaptureBroadcastTests", ["CSharedMemory", "Capture", "CaptureBroadcast", "Locks", "Media", "WireFormat"]),
         tests("CongestionControlTests", ["CongestionControl", "RTP", "WireFormat"]),
@@ -264,7 +266,7 @@ let package = Package(
             [
                 "AudioCoding", "Capture", "ContentShare", "Locks", "Media", "PeerConnection", "RTP", "SDP", "Streams",
                 "Transport", "VideoCoding", "WireFormat",
-            ], ["TestSupport", nioCore]),
+            ], ["TestSupport", nioCore], swiftSettings: settingsOfWaitingTests),
         tests("CryptographyTests", ["Cryptography", "WireFormat"]),
         tests("ICETests", ["Cryptography", "ICE", "STUN", "WireFormat"]),
         tests("LocksTests", ["Locks"]),
