@@ -266,7 +266,10 @@ internal import RTCShareSDP
         case "hangup": end(for: JanusError.hungUp(reason: message.reason))
         case "timeout", "detached": end(for: JanusError.sessionGone)
         case "error":
-            if let error = message.error { end(for: JanusError(error)) }
+            // A request that was sent twice, or was answered too late, can fail after its answer.
+            guard let refusal = message.error else { return }
+            let error = JanusError(refusal)
+            if message.transaction == nil || error == .sessionGone { end(for: error) }
         default: logger.debug("the server says \(message.janus)")
         }
     }

@@ -261,9 +261,9 @@ struct QualityGovernor {
         if changes.coarseness > Self.coarse || overshoot > Self.overshoot {
             return Shortage(reason: .bandwidth, factor: overshoot)
         }
+        guard usage(changes.effort / changes.count) > Self.highUsage else { return nil }
         let effort = recent.dropFirst().reduce(.zero) { $0 + ($1.sample?.effort ?? .zero) }
-        let isBusy = effort / .seconds(1) >= seconds * Self.leastBusyShare
-        return isBusy && usage(changes.effort / changes.count) > Self.highUsage ? Shortage(reason: .cpu) : nil
+        return effort / .seconds(1) >= seconds * Self.leastBusyShare ? Shortage(reason: .cpu) : nil
     }
 
     private func leavesRoom(_ taken: Measurement) -> Bool {

@@ -66,20 +66,20 @@ struct QuantizerControl {
 
     private let scale: Scale
     private let motionScale: Scale
-    /// The learned complexities, of a screen and of a video.
-    private var complexities: [[Picture.Kind: Double]] = [[:], [:]]
+    private var complexity: [Content: Double] = [:]
     /// Whether the content is a video.
     var isMotion = false
+
+    /// Content with a complexity of its own.
+    private struct Content: Hashable {
+        let kind: Picture.Kind
+        let isMotion: Bool
+    }
 
     /// Creates a control with the scale of a screen, and that of a video; nil for the same.
     init(_ scale: Scale, motion motionScale: Scale? = nil) {
         self.scale = scale
         self.motionScale = motionScale ?? scale
-    }
-
-    private var complexity: [Picture.Kind: Double] {
-        get { complexities[isMotion ? 1 : 0] }
-        set { complexities[isMotion ? 1 : 0] = newValue }
     }
 
     /// A key frame of a video has the size of one of a screen.
@@ -128,7 +128,9 @@ struct QuantizerControl {
     }
 
     private func complexity(of kind: Picture.Kind) -> Double {
-        complexity[kind] ?? scale(of: kind).usualComplexity * (kind == .page ? scale(of: kind).pageRatio : 1)
+        if let known = complexity[Content(kind: kind, isMotion: isMotion)] { return known }
+        let scale = scale(of: kind)
+        return scale.usualComplexity * (kind == .page ? scale.pageRatio : 1)
     }
 
     /// Records the bits of a frame.
@@ -138,7 +140,7 @@ struct QuantizerControl {
         guard expected > 0 else { return }
         let known = complexity(of: picture.kind)
         let change = pow(Double(bits) / expected / known, picture.kind == .following ? Self.weightOfOne : 0.5)
-        complexity[picture.kind] = min(
+        complexity[Content(kind: picture.kind, isMotion: isMotion)] = min(
             max(known * max(change, Self.mostSimplification), scale.usualComplexity * Scale.deviations.lowerBound),
             scale.usualComplexity * Scale.deviations.upperBound)
     }

@@ -173,6 +173,7 @@ import Testing
             let server = try await PlayedJanus()
             let handle = try await opened(server)
             await server.say(#"{"janus":"hangup","sender":3,"reason":"another's"}"#)
+            await server.say(#"{"janus":"error","transaction":"t9","error":{"code":456,"reason":"late"}}"#)
             await server.say(#"{"janus":"slowlink","sender":2,"uplink":true,"lost":9}"#)
             await server.say(said)
             var told: [String] = []

@@ -256,6 +256,8 @@ package struct InboundVideoStream: Sendable {
         statistics.packetsDiscarded = assembler.packetsDiscarded
         statistics.packetsDuplicated = assembler.packetsDuplicated
         statistics.framesDropped = assembler.framesDropped
+        statistics.trainByteCount = trains.byteCount
+        statistics.trainDuration = trains.duration
         return statistics
     }
 
@@ -341,7 +343,6 @@ package struct InboundVideoStream: Sendable {
         trains.add(
             header.sequenceNumber, timestamp: header.timestamp, byteCount: payload.byteCount, isRepeated: isRepeated,
             arrival: now)
-        (counts.trainByteCount, counts.trainDuration) = (trains.byteCount, trains.duration)
         return true
     }
 

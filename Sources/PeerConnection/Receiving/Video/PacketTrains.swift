@@ -46,8 +46,9 @@ package struct PacketTrains: Sendable {
         guard byteCount > 0, !isRepeated else { return }
         packet.gap = arrival - former.arrival
         packet.position = timestamp == former.timestamp ? former.position.map { $0 + 1 } : 0
-        guard let position = packet.position, Self.counted.contains(position) else { return }
-        guard position > Self.counted.lowerBound else { return }
+        // The first one that counts does so only with the next one.
+        guard let position = packet.position, position > Self.counted.lowerBound, Self.counted.contains(position)
+        else { return }
         if position == Self.counted.lowerBound + 1 { add(former) }
         add(packet)
     }
