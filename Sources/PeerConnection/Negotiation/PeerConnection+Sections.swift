@@ -216,7 +216,6 @@ extension OutgoingStream.Parameters {
         self.source = SynchronizationSource(source.source)
         self.payloadType = payloadType
         self.layer = layer?.id
-        namesSources = media.local.ssrc != nil
         mid = media.mid ?? ""
         var extensions = HeaderExtensionMap(media)
         // Without feedback on them, transport-wide numbers are useless.

@@ -11,8 +11,6 @@ struct OutgoingStream: Sendable {
         let mid: String
         /// The `a=rid` of a layer of a simulcast; nil for a single stream.
         var layer: String?
-        /// Whether the descriptions name the sources.
-        var namesSources = true
         let source: SynchronizationSource
         /// The payload type of audio, or of the preferred codec of video.
         let payloadType: PayloadType

@@ -114,11 +114,12 @@ extension VideoRTPStream {
 }
 
 extension HeaderExtensions {
-    /// Identifies a packet on the source of retransmissions, which an offer of layers does not name. The peer's reports
-    /// may omit that source, so that they do not show that the peer knows it.
+    /// Identifies a packet on the source of retransmissions. Each packet names its section: the peer's reports may omit
+    /// the source, so that nothing shows that the peer knows it. Firefox ignores a source that a description names
+    /// until a packet names its section. A name of more than 16 bytes is omitted, because the packet could become too
+    /// large.
     mutating func identifyRetransmission(of parameters: OutgoingStream.Parameters) {
-        guard !parameters.namesSources else { return }
-        mediaIdentification = parameters.mid
+        mediaIdentification = (1...16).contains(parameters.mid.utf8.count) ? parameters.mid : nil
         streamIdentification = nil
         repairedStreamIdentification = parameters.layer
     }

@@ -93,7 +93,12 @@ import Testing
         #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $0.next == $1 })
         let mid = call.sender.identity.media[0].mid
         #expect(all.first?.mediaIdentification == mid)
-        #expect(all.last?.mediaIdentification == nil, "the viewer has reported on the source by then")
+        let isMedia = packets.map { $0.header.payloadType == PayloadType(41) }
+        let lastMedia = try #require(isMedia.lastIndex(of: true))
+        #expect(all[lastMedia].mediaIdentification == nil, "the viewer has reported on the source by then")
+        for (extensions, isMedia) in zip(all, isMedia) where !isMedia {
+            #expect(extensions.mediaIdentification == mid, "no report is about the source of retransmissions")
+        }
         #expect(all.contains { $0.videoContentType == .screenshare })
         #expect(all.first?.playoutDelay == PlayoutDelay(minimum: .zero, maximum: .zero))
     }
