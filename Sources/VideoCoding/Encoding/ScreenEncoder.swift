@@ -45,6 +45,9 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     private static var keptTime: Duration { .milliseconds(200) }
     /// The maximum size of a new page as time at the bitrate: the next change waits for it, and it becomes finer then.
     private static var pageBitsTime: Duration { .milliseconds(200) }
+    /// The maximum size of a key frame of a video as time at the bitrate, or three frames if these are rare: the next
+    /// frames show other content.
+    private static var videoKeyFrameTime: Duration { .milliseconds(150) }
     /// The fraction of the frame from which new content can be a key frame.
     private static var pageShare: Double { 0.5 }
     /// The first pass that is tried without large changes: the coarser ones before it would only cost bits.
@@ -339,8 +342,10 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         map.insertAll()
         let content = QuantizerControl.Picture(
             kind: .keyFrame, activity: try PictureActivity.sum(of: picture, hasPalettes: hasPalettes))
+        let videoTime = max(Self.videoKeyFrameTime, .seconds(3 / order.framesPerSecond))
+        let bits = min(ledger.pageBits, order.hint == .motion ? ledger.bits(in: videoTime) : .infinity)
         let quantizer = control.quantizer(
-            for: content, bits: ledger.pageBits, in: Self.range.finestKeyFrame...Self.coarsest(order))
+            for: content, bits: bits, in: Self.range.finestKeyFrame...Self.coarsest(order))
         return Step(map: map, quantizer: quantizer, change: content, isKeyFrame: true, isLarge: true)
     }
 

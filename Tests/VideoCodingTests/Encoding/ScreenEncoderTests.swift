@@ -133,6 +133,20 @@ struct ScreenEncoderTests {
         #expect(next.similarity > 0.99999 && next.arrival - next.time < .milliseconds(500), "\(next)")
     }
 
+    @Test("A video's key frame is so small that its next frame is not late", arguments: codecs)
+    func videoKeyFrame(codec: VideoCodec) throws {
+        let text = TextPicture(size: Self.size, seed: 7)
+        let delays = try [ContentHint.text, .motion].map { hint in
+            var share = try EncodedShare(hint, codec: codec, bitsPerSecond: Self.bitsPerSecond, size: Self.size) {
+                text.scrolled(by: $0 * 40).i420
+            }
+            try share.run(to: 1, bitsPerSecond: Self.bitsPerSecond)
+            let first = try #require(share.frames.first)
+            return first.arrival - first.time
+        }
+        #expect(delays[1] < .milliseconds(200) && delays[1] * 5 / 4 < delays[0], "\(delays)")
+    }
+
     @Test("In AV1, new text over old is exact, and as small as in a key frame", .enabled(if: CodecLibraries.hasAV1))
     func textOverText() throws {
         let (text, other) = (TextPicture(size: Self.size, seed: 3), TextPicture(size: Self.size, seed: 4))
