@@ -170,6 +170,7 @@ extension PeerConnection {
                     if wasStream || path.isStream || bandwidth.isUnanswered(now: now) { beginAgain() }
                     if transport.outbound != nil || path.isStream || wasStream {
                         bandwidth.pathChanged(isStream: path.isStream, now: now)
+                        for index in outbound.indices { outbound[index].video?.requestedLoss = RequestedLoss() }
                     }
                 }
                 if let trip = ice.agent.selectedRoundTripBound { transport.setRoundTripTime(trip) }

@@ -65,17 +65,12 @@ extension BandwidthEstimator {
         }
     }
 
-    /// Processes a receiver report on one of the streams.
+    /// Processes the loss of one of the streams since its previous sample, according to a receiver report or a request.
     ///
-    /// If there is transport-wide feedback, which contains more, reports only determine ``fractionLost``.
-    ///
-    /// - Parameters:
-    /// - report: The report.
-    /// - packets: The number of packets of the stream since the previous report.
-    /// - now: The arrival time of the report.
-    package mutating func receive(_ report: LossReport, packets: Int, now: Instant) {
+    /// If there is transport-wide feedback, which contains more, it only determines ``fractionLost``.
+    package mutating func receive(_ sample: LossSample, now: Instant) {
         lastActivity = now
-        guard sendSide.receive(fractionLost: report.fractionLost, packets: packets, now: now) else { return }
+        guard sendSide.receive(sample, now: now) else { return }
         update(now: now)
     }
 

@@ -41,6 +41,8 @@ package struct Deviations: NamedOptionSet, Hashable, Sendable {
     package static let lossPolicy = Deviations(rawValue: 1 << 14)
     /// The congestion window of a TCP connection to the peer limits the target (``StreamBandwidth``).
     package static let streamWindow = Deviations(rawValue: 1 << 15)
+    /// The receiver's requests show loss while its reports are rare (``RequestedLoss``).
+    package static let requestedLoss = Deviations(rawValue: 1 << 16)
 
     /// The names of the deviations in benchmarks, in the order of the article.
     package static let named: KeyValuePairs<String, Deviations> = [
@@ -50,5 +52,6 @@ package struct Deviations: NamedOptionSet, Hashable, Sendable {
         "silent-limit": .silentLimit, "fast-growth": .fastGrowth, "queue-cut": .queueCut,
         "background-loss": .backgroundLoss, "competing-rate": .competingRate, "foreign-burst": .foreignBurst,
         "loss-policy": .lossPolicy, "stream-window": .streamWindow,
+        "requested-loss": .requestedLoss,
     ]
 }

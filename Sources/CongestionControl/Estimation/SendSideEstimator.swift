@@ -1,7 +1,7 @@
 internal import RTCShareWireFormat
 
 /// Combines the limits: the delay-based and the loss-based estimate, the receiver's estimate, and missing feedback.
-/// Without transport-wide feedback it uses the loss in receiver reports.
+/// Without transport-wide feedback it uses the loss in receiver reports, and in requests if reports are rare.
 ///
 /// Source: libwebrtc, `goog_cc/send_side_bandwidth_estimation`. Deviations: while the loss-based estimate does not
 /// limit the rate, the delay-based one applies immediately instead of at the next interval (`Deviations.promptDelay`);
@@ -53,6 +53,8 @@ struct SendSideEstimator: Sendable {
     private var shortestRoundTrip: Duration?
     /// Whether a report contained loss, or a round-trip time showed a queue.
     private var hasMetLimit = false
+    /// The rate of the packets in the latest sample, if it was a rare report.
+    private var sampledRate: DataRate?
     private var expected = 0
     private var lost = 0.0
     private var firstReport: Instant?
@@ -117,14 +119,16 @@ struct SendSideEstimator: Sendable {
             background: background)
     }
 
-    /// Processes a receiver report about `packets` packets. Returns true if it completes a sample of loss.
-    mutating func receive(fractionLost: Double, packets: Int, now: Instant) -> Bool {
+    /// Processes the loss of one of the streams. Returns true if there are enough packets for a decision.
+    mutating func receive(_ sample: LossSample, now: Instant) -> Bool {
         firstReport = firstReport ?? now
-        guard packets > 0 else { return false }
-        expected += min(packets, 1 << 20)
-        lost += Double(min(packets, 1 << 20)) * min(max(fractionLost, 0), 1)
+        guard sample.packets > 0 else { return false }
+        let packets = min(sample.packets, 1 << 20)
+        expected += packets
+        lost += Double(packets) * min(max(sample.fractionLost, 0), 1)
         guard expected >= Self.samplePackets else { return false }
         self.fractionLost = min(1, lost / Double(expected))
+        sampledRate = sample.sentRate
         if self.fractionLost > Self.lowLoss { hasMetLimit = true }
         expected = 0
         lost = 0
@@ -200,11 +204,18 @@ struct SendSideEstimator: Sendable {
             guard !hasDecreasedSinceReport, isDue else { return }
             lastDecrease = now
             hasDecreasedSinceReport = true
-            set(target * (1 - fractionLost / 2))
+            set(reduced)
         } else {
             isBoundByReports = true
             set(target)
         }
+    }
+
+    /// The target after much loss. A rare report includes former loss, so that the target becomes what arrived, unless
+    /// the application limited the rate.
+    private var reduced: DataRate {
+        guard let sampledRate, sampledRate * 2 >= target else { return target * (1 - fractionLost / 2) }
+        return min(target, sampledRate * (1 - fractionLost))
     }
 
     private mutating func remember(now: Instant) {

@@ -32,6 +32,7 @@ extension PeerConnection {
             guard let index = senderIndex(of: nack.media) else { return counts.packetsUnknown += 1 }
             // TCP delivers everything that it has accepted: what is missing was sent before, and a key frame replaces it.
             guard !path.isStream else { return }
+            takeLoss(requested: nack, media: index, now: now)
             // Feedback includes a queue that has just grown, but the smoothed time does not.
             let trip = roundTripTime ?? .zero
             outbound[index].video?.retransmit(
@@ -40,12 +41,12 @@ extension PeerConnection {
         case .pictureLossIndication(let indication):
             guard let index = senderIndex(of: indication.media) else { return counts.packetsUnknown += 1 }
             outbound[index].video?.stream.statistics.video.pliCount += 1
-            outbound[index].video?.keyFrameRequests.request()
+            takeKeyFrameRequest(media: index, now: now)
         case .fullIntraRequest(let request):
             for entry in request.entries {
                 guard let index = senderIndex(of: entry.source), outbound[index].video?.isNew(entry) == true
                 else { continue }
-                outbound[index].video?.keyFrameRequests.request()
+                takeKeyFrameRequest(media: index, now: now)
             }
         case .temporaryMaximumBitrate(let limits):
             // This side requests none, of which it would be notified.
@@ -118,7 +119,15 @@ extension PeerConnection {
             else { continue }
             // The delay and the loss may have to be reported to encoders.
             bandwidth.allocation.isDue = true
-            bandwidth.estimator.receive(report, packets: before.packetsReported(by: report), now: now)
+            let packets = before.packetsReported(by: report)
+            var sample = LossSample(fractionLost: report.fractionLost, packets: packets)
+            if usesRequestedLoss,
+                let known = outbound[index].video?.requestedLoss.receive(
+                    report, packets: packets, bytesSent: counts.bytesSent, now: now)
+            {
+                sample = known
+            }
+            bandwidth.estimator.receive(sample, now: now)
             if outbound[index].audio != nil {
                 events.append(.lossReported(fraction: report.fractionLost, media: index))
             }
@@ -128,8 +137,32 @@ extension PeerConnection {
             }
             let trip = roundTripTime
             outbound[index].video?.protection?.policy.receive(
-                report, packets: before.packetsReported(by: report), roundTripTime: trip, now: now)
+                report, packets: packets, roundTripTime: trip, now: now)
         }
+    }
+
+    private var usesRequestedLoss: Bool {
+        configuration.congestionDeviations.contains(.requestedLoss) && bandwidth.sentPackets.feedbackReceived == 0
+    }
+
+    /// Lowers the rate for the loss that a request shows, if the peer gives no feedback on single packets.
+    private mutating func takeLoss(requested nack: GenericNACK, media: Int, now: Instant) {
+        guard usesRequestedLoss, let newest = outbound[media].stream?.sequenceNumber.advanced(by: -1),
+            let sample = outbound[media].video?.requestedLoss.receive(nack.lost, newestSent: newest, now: now)
+        else { return }
+        bandwidth.allocation.isDue = true
+        bandwidth.estimator.receive(sample, now: now)
+        guard sample.isHigh else { return }
+        for index in outbound.indices {
+            guard let newest = outbound[index].stream?.sequenceNumber.advanced(by: -1) else { continue }
+            outbound[index].video?.requestedLoss.skip(to: newest)
+        }
+    }
+
+    private mutating func takeKeyFrameRequest(media: Int, now: Instant) {
+        let sent = outbound[media].stream?.statistics.video.keyFramesSent ?? 0
+        outbound[media].video?.requestedLoss.receiveKeyFrameRequest(sent: sent, now: now)
+        outbound[media].video?.keyFrameRequests.request()
     }
 
     /// The round-trip time of the path, if known: the shorter one of reports and checks. Either can include the delays

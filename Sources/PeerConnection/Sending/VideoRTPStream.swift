@@ -101,6 +101,7 @@ struct VideoRTPStream {
     private var generation: UInt16 = 0
     /// The packets of a layer of a simulcast that wait before the pacer; nil for a single stream.
     var layerQueue: LayerQueue<PacedPacket>?
+    var requestedLoss = RequestedLoss()
     /// The number of retransmissions in the pacer.
     var queuedRetransmissions = 0
     /// The retransmissions that are repeated with the next frame, since they can be lost as well, and the times at

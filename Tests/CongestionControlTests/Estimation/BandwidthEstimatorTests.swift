@@ -235,10 +235,7 @@ import Testing
                     estimator.packetSent(number: nil, size: 1200, cluster: nil, now: time)
                     estimator.process(now: time)
                 }
-                let report = LossReport(
-                    fractionLost: loss, packetsLost: 0, extendedHighestSequenceNumber: 0, jitter: .zero,
-                    roundTripTime: nil)
-                estimator.receive(report, packets: 40, now: time)
+                estimator.receive(LossSample(fractionLost: loss, packets: 40), now: time)
             }
         }
         run(loss: 0, seconds: 20)

@@ -176,7 +176,8 @@ struct ControlledFlow: ~Copyable {
         if nextReport <= now { report() }
         while let first = reports.first, first.arrival <= now {
             reports.removeFirst()
-            estimator.receive(first.report, packets: first.packets, now: now)
+            estimator.receive(
+                LossSample(fractionLost: first.report.fractionLost, packets: first.packets), now: now)
         }
         for feedback in backward.poll(now: now) {
             estimator.receive(tracker.receive(feedback), now: now)

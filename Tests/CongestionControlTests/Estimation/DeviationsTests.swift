@@ -77,7 +77,7 @@ import Testing
         let start = Instant(nanoseconds: 1_000_000_000)
         for step in 0...120 {
             let now = start.advanced(by: .milliseconds(25 * step))
-            if step % 40 == 0 { _ = estimator.receive(fractionLost: 0, packets: 100, now: now) }
+            if step % 40 == 0 { _ = estimator.receive(LossSample(fractionLost: 0, packets: 100), now: now) }
             estimator.update(waiting: .zero, now: now)
         }
         #expect((estimator.target > .kilobitsPerSecond(600)) == isOn)

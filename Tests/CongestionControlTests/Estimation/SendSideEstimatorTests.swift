@@ -20,7 +20,7 @@ import Testing
     private func takes(
         _ estimator: inout SendSideEstimator, fractionLost: Double, packets: Int, now: Instant
     ) -> Bool {
-        estimator.receive(fractionLost: fractionLost, packets: packets, now: now)
+        estimator.receive(LossSample(fractionLost: fractionLost, packets: packets), now: now)
     }
 
     @Test(
@@ -28,7 +28,7 @@ import Testing
         arguments: [true, false])
     func startPhase(isRemote: Bool) {
         var estimator = estimator(start: 200)
-        _ = estimator.receive(fractionLost: 0, packets: 1, now: start)
+        _ = estimator.receive(LossSample(fractionLost: 0, packets: 1), now: start)
         func bound(_ kilobits: Int) {
             let rate = DataRate.kilobitsPerSecond(kilobits)
             if isRemote { estimator.setRemoteLimit(rate) } else { estimator.setDelayLimit(rate) }
@@ -88,12 +88,12 @@ import Testing
         arguments: [(0.02, 1081), (0.021, 1000), (0.1, 1000), (0.12, 940)])
     func lossSteps(loss: Double, expected: Int) {
         var estimator = estimator(start: 1000)
-        _ = estimator.receive(fractionLost: 1, packets: 20, now: start)
-        _ = estimator.receive(fractionLost: 0, packets: 10_000, now: start)
+        _ = estimator.receive(LossSample(fractionLost: 1, packets: 20), now: start)
+        _ = estimator.receive(LossSample(fractionLost: 0, packets: 10_000), now: start)
         // The first seconds are over, and the first loss is met.
         for step in 0...40 {
             let now = time(3000 + 25 * step)
-            if step == 0 { _ = estimator.receive(fractionLost: loss, packets: 100, now: now) }
+            if step == 0 { _ = estimator.receive(LossSample(fractionLost: loss, packets: 100), now: now) }
             estimator.update(waiting: .zero, now: now)
         }
         #expect(estimator.target == .kilobitsPerSecond(expected))
@@ -107,7 +107,7 @@ import Testing
         func wait(from begin: Int, loss: Double, roundTrip: Int) -> Double {
             let before = estimator.target.bitsPerSecond
             estimator.setRoundTripTime(.milliseconds(roundTrip))
-            _ = estimator.receive(fractionLost: loss, packets: 100, now: time(begin))
+            _ = estimator.receive(LossSample(fractionLost: loss, packets: 100), now: time(begin))
             for step in 0...40 { estimator.update(waiting: .zero, now: time(begin + 25 * step)) }
             return Double(estimator.target.bitsPerSecond) / Double(before)
         }
@@ -118,12 +118,24 @@ import Testing
         #expect(abs(wait(from: 7100, loss: 0, roundTrip: 100) - 1.08) < 0.02)
     }
 
+    @Test(
+        "A rare report of much loss lowers the rate to what arrived, unless the application limited it",
+        arguments: [(800, 600), (500, 375), (499, 875), (2000, 1000)])
+    func rareReport(sent: Int, expected: Int) {
+        var estimator = estimator(start: 1000)
+        var sample = LossSample(fractionLost: 0.25, packets: 100)
+        sample.sentRate = .kilobitsPerSecond(sent)
+        _ = estimator.receive(sample, now: time(3000))
+        estimator.update(waiting: .zero, now: time(3000))
+        #expect(estimator.target == .kilobitsPerSecond(expected))
+    }
+
     @Test("Reductions due to reports are a round trip plus 0.3 s apart")
     func cutInterval() {
         var estimator = estimator(start: 1000)
         estimator.setRoundTripTime(.milliseconds(100))
         for (milliseconds, expected) in [(3000, 900), (3399, 900), (3400, 810)] {
-            _ = estimator.receive(fractionLost: 0.2, packets: 100, now: time(milliseconds))
+            _ = estimator.receive(LossSample(fractionLost: 0.2, packets: 100), now: time(milliseconds))
             estimator.update(waiting: .zero, now: time(milliseconds))
             #expect(estimator.target == .kilobitsPerSecond(expected))
         }
@@ -132,7 +144,7 @@ import Testing
     @Test("Reports older than 6 s are ignored")
     func oldReports() {
         var estimator = estimator(start: 1000)
-        _ = estimator.receive(fractionLost: 0, packets: 100, now: start)
+        _ = estimator.receive(LossSample(fractionLost: 0, packets: 100), now: start)
         estimator.update(waiting: .zero, now: time(5999))
         let grown = estimator.target
         #expect(grown > .kilobitsPerSecond(1000))

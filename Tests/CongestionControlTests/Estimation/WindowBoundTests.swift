@@ -102,9 +102,9 @@ import Testing
             start: .kilobitsPerSecond(1000), minimum: .kilobitsPerSecond(100), maximum: .kilobitsPerSecond(9000))
         let start = Instant(nanoseconds: 1_000_000_000)
         // The first seconds are over, and the first loss is met.
-        _ = estimator.receive(fractionLost: 1, packets: 20, now: start)
+        _ = estimator.receive(LossSample(fractionLost: 1, packets: 20), now: start)
         let second = start.advanced(by: .seconds(3))
-        _ = estimator.receive(fractionLost: 0, packets: 10_000, now: second)
+        _ = estimator.receive(LossSample(fractionLost: 0, packets: 10_000), now: second)
         for step in 0..<5000 {
             estimator.setRemoteLimit(.bitsPerSecond(1_000_000 + step * 10))
             estimator.update(waiting: .zero, now: second.advanced(by: .microseconds(step * 100)))

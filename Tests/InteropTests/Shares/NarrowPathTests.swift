@@ -65,11 +65,13 @@ extension Interop {
         }
 
         @Test(
-            "A share to Firefox or aiortc takes less when the path gets narrow",
-            .enabled(if: Peers.has(.firefox) && Peers.has(.aiortc), "firefox-esr or a Python with aiortc is missing"))
+            "A share to Firefox, aiortc or GStreamer takes less when the path gets narrow",
+            .enabled(
+                if: Peers.has(.firefox) && Peers.has(.aiortc) && Peers.has(.gstreamer),
+                "firefox-esr, a Python with aiortc or GStreamer is missing"))
         func narrowed() async throws {
             try await withThrowingTaskGroup { group in
-                for viewer in [Viewer.firefox, .aiortc] {
+                for viewer in [Viewer.firefox, .aiortc, .gstreamer] {
                     group.addTask { try await showNarrowed(to: viewer) }
                 }
                 try await group.waitForAll()
@@ -102,7 +104,10 @@ extension Interop {
             let rates = try availableRates(in: statistics)
             let (wide, narrow) = (rates.prefix(5).max() ?? 0, rates.dropFirst(5).min() ?? .infinity)
             print("\(viewer): at most \(wide) kbit/s, at least \(narrow) kbit/s when it is narrow")
+            // GStreamer's requests lower the estimate. Firefox' feedback on retransmissions, which are all that is sent for a
+            // while, raises it from its minimum.
             #expect(wide > 800 && narrow < 400, "\(viewer)")
+            #expect(rates.dropFirst(6).max() ?? 0 > 100, "\(viewer): \(rates)")
         }
 
         /// `availableOutgoingBitrate` in kbit/s, a value a second.
@@ -110,9 +115,9 @@ extension Interop {
             struct Entry: Decodable {
                 var availableOutgoingBitrate: Double?
             }
-            return try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map { line in
+            return try String(contentsOf: file, encoding: .utf8).split(separator: "\n").compactMap { line in
                 let report = try JSONDecoder().decode([Entry].self, from: Data(line.utf8))
-                return (report.lazy.compactMap(\.availableOutgoingBitrate).first ?? 0) / 1000
+                return report.lazy.compactMap(\.availableOutgoingBitrate).first.map { $0 / 1000 }
             }
         }
     }

@@ -91,13 +91,54 @@ import Testing
         #expect(rate(call, from: start, to: call.now) <= 840)
     }
 
+    private static func withoutTransportFeedback(_ answer: String) -> String {
+        answer.split(separator: "\r\n", omittingEmptySubsequences: false)
+            .filter { !$0.contains("transport-wide-cc") && !$0.contains("transport-cc") }.joined(separator: "\r\n")
+    }
+
+    /// GStreamer postpones its reports while it requests packets.
+    @Test(
+        "Without transport-wide feedback and recent reports, requests for packets lower the target",
+        arguments: [true, false])
+    func requestsAlone(isOn: Bool) throws {
+        var options = SimulatedCall.Options()
+        options.editAnswer = Self.withoutTransportFeedback
+        if !isOn { options.sender.congestionDeviations.remove(.requestedLoss) }
+        let call = try makeCall(20_000, seed: 919, options: options)
+        call.run(for: .seconds(10))
+        let before = target(call)
+        let source = SynchronizationSource(call.sender.localMedia[0].source)
+        let lost = Box<[SequenceNumber]>([])
+        var count = 0
+        call.loses = { datagram, end in
+            let kind = DatagramKind(datagram.bytes.span.bytes)
+            guard end == .left else { return kind == .rtcp }
+            guard kind == .rtp, let header = try? RTPHeader(parsing: datagram.bytes.span.bytes),
+                header.source == source
+            else { return false }
+            count += 1
+            guard count.isMultiple(of: 3) else { return false }
+            lost.value.append(header.sequenceNumber)
+            return true
+        }
+        for _ in 0..<50 {
+            call.run(for: .milliseconds(100))
+            var bytes: [UInt8] = []
+            RTCPPacket.genericNACK(
+                GenericNACK(sender: SynchronizationSource(7), media: source, lost: lost.value)
+            ).append(to: &bytes)
+            lost.value = []
+            let now = call.now
+            call.sender.receiveControl(bytes.span.bytes, now: now)
+        }
+        #expect((target(call) < before / 2) == isOn)
+        #expect(call.record.failures.isEmpty)
+    }
+
     @Test("The estimate follows receiver reports when there is no transport-wide feedback")
     func receiverReportsAlone() throws {
         var options = SimulatedCall.Options()
-        options.editAnswer = { answer in
-            answer.split(separator: "\r\n", omittingEmptySubsequences: false)
-                .filter { !$0.contains("transport-wide-cc") && !$0.contains("transport-cc") }.joined(separator: "\r\n")
-        }
+        options.editAnswer = Self.withoutTransportFeedback
         let call = try makeCall(20_000, seed: 912, options: options)
         call.run(for: .seconds(20))
         let clean = target(call)
@@ -114,10 +155,7 @@ import Testing
         throws
     {
         var options = SimulatedCall.Options()
-        options.editAnswer = { answer in
-            answer.split(separator: "\r\n", omittingEmptySubsequences: false)
-                .filter { !$0.contains("transport-wide-cc") && !$0.contains("transport-cc") }.joined(separator: "\r\n")
-        }
+        options.editAnswer = Self.withoutTransportFeedback
         let call = try makeCall(20_000, seed: 917, options: options)
         call.run(for: .seconds(10))
         #expect(target(call) > 250)
