@@ -1,23 +1,6 @@
 package import RTCShareRTP
 package import RTCShareWireFormat
 
-/// The loss of a number of packets of a stream.
-package struct LossSample: Hashable, Sendable {
-    /// The fraction lost, 0...1.
-    package let fractionLost: Double
-    package let packets: Int
-    /// The rate at which packets were sent since the previous report, if that was several seconds ago.
-    package var sentRate: DataRate?
-
-    /// Whether the loss is a reason to decrease the rate.
-    package var isHigh: Bool { fractionLost > SendSideEstimator.highLoss }
-
-    package init(fractionLost: Double, packets: Int) {
-        self.fractionLost = fractionLost
-        self.packets = packets
-    }
-}
-
 /// The loss that a receiver's requests for packets (RFC 4585 §6.2.1) show, for receivers whose reports are rare.
 ///
 /// GStreamer requests lost packets within 35 ms, but reports every four to nine seconds, or not at all while it requests
@@ -109,8 +92,8 @@ package struct RequestedLoss: Sendable {
         return LossSample(fractionLost: fraction, packets: sample.packets)
     }
 
-    /// Ignores packets up to `newest` from now on: those that were sent before the rate decreased are no reason for the
-    /// next decrease.
+    /// Excludes the packets up to `newest`. They were sent at a rate that has been decreased since, so their loss says
+    /// nothing about the new rate.
     package mutating func skip(to newest: SequenceNumber) {
         (self.newest, sample) = (newest, nil)
     }

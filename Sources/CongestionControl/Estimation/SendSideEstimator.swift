@@ -1,7 +1,8 @@
 internal import RTCShareWireFormat
 
 /// Combines the limits: the delay-based and the loss-based estimate, the receiver's estimate, and missing feedback.
-/// Without transport-wide feedback it uses the loss in receiver reports, and in requests if reports are rare.
+/// Without transport-wide feedback it uses the loss in receiver reports, and in requests if reports are rare
+/// (`RequestedLoss`).
 ///
 /// Source: libwebrtc, `goog_cc/send_side_bandwidth_estimation`. Deviations: while the loss-based estimate does not
 /// limit the rate, the delay-based one applies immediately instead of at the next interval (`Deviations.promptDelay`);

@@ -120,14 +120,12 @@ extension PeerConnection {
             // The delay and the loss may have to be reported to encoders.
             bandwidth.allocation.isDue = true
             let packets = before.packetsReported(by: report)
-            var sample = LossSample(fractionLost: report.fractionLost, packets: packets)
-            if usesRequestedLoss,
-                let known = outbound[index].video?.requestedLoss.receive(
-                    report, packets: packets, bytesSent: counts.bytesSent, now: now)
-            {
-                sample = known
-            }
-            bandwidth.estimator.receive(sample, now: now)
+            let sample =
+                usesRequestedLoss
+                ? outbound[index].video?.requestedLoss.receive(
+                    report, packets: packets, bytesSent: counts.bytesSent, now: now) : nil
+            bandwidth.estimator.receive(
+                sample ?? LossSample(fractionLost: report.fractionLost, packets: packets), now: now)
             if outbound[index].audio != nil {
                 events.append(.lossReported(fraction: report.fractionLost, media: index))
             }

@@ -12,6 +12,7 @@ extension Interop {
         static let profile = "1000,7:2500,17:600,26:1000"
         static let maximumBitrate = "1500"
         static let profileSeconds = 31
+        private static let narrowedViewers = [Viewer.firefox, .aiortc, .gstreamer].filter(Peers.has)
 
         @Test(
             "A share goes on in Chromium while the path's capacity changes",
@@ -66,12 +67,10 @@ extension Interop {
 
         @Test(
             "A share to Firefox, aiortc or GStreamer takes less when the path gets narrow",
-            .enabled(
-                if: Peers.has(.firefox) && Peers.has(.aiortc) && Peers.has(.gstreamer),
-                "firefox-esr, a Python with aiortc or GStreamer is missing"))
+            .enabled(if: !narrowedViewers.isEmpty, "firefox-esr, a Python with aiortc and GStreamer are missing"))
         func narrowed() async throws {
             try await withThrowingTaskGroup { group in
-                for viewer in [Viewer.firefox, .aiortc, .gstreamer] {
+                for viewer in Self.narrowedViewers {
                     group.addTask { try await showNarrowed(to: viewer) }
                 }
                 try await group.waitForAll()
@@ -104,8 +103,8 @@ extension Interop {
             let rates = try availableRates(in: statistics)
             let (wide, narrow) = (rates.prefix(5).max() ?? 0, rates.dropFirst(5).min() ?? .infinity)
             print("\(viewer): at most \(wide) kbit/s, at least \(narrow) kbit/s when it is narrow")
-            // GStreamer's requests lower the estimate. Firefox' feedback on retransmissions, which are all that is sent for a
-            // while, raises it from its minimum.
+            // GStreamer's requests lower the estimate. Firefox's feedback on retransmissions, which are all that is sent
+            // for a while, raises it from its minimum.
             #expect(wide > 800 && narrow < 400, "\(viewer)")
             #expect(rates.dropFirst(6).max() ?? 0 > 100, "\(viewer): \(rates)")
         }
