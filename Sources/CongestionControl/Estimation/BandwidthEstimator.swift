@@ -289,11 +289,12 @@ package struct BandwidthEstimator: ~Copyable, Sendable {
 
     /// Probes a path that carries more than when it was last full, since growth by a fraction would take long.
     private mutating func searchCapacity(now: Instant) {
-        let wanted = min(bounds.maximum, allocation ?? bounds.maximum)
+        let limit = sendSide.remoteLimit ?? bounds.maximum
+        let wanted = min(bounds.maximum, allocation ?? bounds.maximum, limit)
         guard deviations.contains(.capacitySearch), delayBased.rateControl.isCapacityUnknown, estimate < wanted,
             acknowledged != nil
         else { return }
-        add(probeController.searchCapacity(now: now))
+        add(probeController.searchCapacity(limit: limit, now: now))
     }
 
     /// The time without feedback when the newest packet was sent.

@@ -188,6 +188,21 @@ import Testing
         #expect(flow.estimator.target > .kilobitsPerSecond(1500))
     }
 
+    @Test("A route is not searched beyond the receiver's bound")
+    func remoteEstimateWithoutProbes() {
+        var flow = ControlledFlow(
+            LinkConditions(delay: .milliseconds(50)), configuration: Self.configuration(start: 1000, maximum: 50_000))
+        flow.estimator.setRemoteEstimate(.kilobitsPerSecond(300), now: flow.now)
+        flow.run(.seconds(3))
+        let probes = flow.probesSent
+        flow.run(.seconds(10))
+        #expect(flow.probesSent == probes)
+        #expect(flow.estimator.target == .kilobitsPerSecond(300))
+        flow.estimator.setRemoteEstimate(.kilobitsPerSecond(10_000), now: flow.now)
+        flow.run(.seconds(10))
+        #expect(flow.probesSent > probes)
+    }
+
     @Test("Sending nothing does not reduce the estimate")
     func pause() {
         var flow = ControlledFlow(

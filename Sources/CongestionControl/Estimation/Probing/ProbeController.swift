@@ -177,12 +177,12 @@ package struct ProbeController: Sendable {
         return probe([rate], further: false, now: now)
     }
 
-    /// Probes a higher rate after the path proved to carry more than assumed.
-    package mutating func searchCapacity(now: Instant) -> [ProbeCluster] {
+    /// Probes a higher rate, of at most `limit`, after the path proved to carry more than assumed.
+    package mutating func searchCapacity(limit: DataRate, now: Instant) -> [ProbeCluster] {
         guard case .complete = state, isNetworkAvailable, estimate > .zero,
             lastProbe.map({ now - $0 >= Self.searchInterval }) ?? true
         else { return [] }
-        return probe([estimate * Self.searchScale], further: false, now: now)
+        return probe([min(estimate * Self.searchScale, limit)], further: false, now: now)
     }
 
     /// Probes at `rate` after a time without feedback, which left open whether the path still carries it; at most once
