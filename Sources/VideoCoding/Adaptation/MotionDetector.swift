@@ -57,7 +57,7 @@ struct MotionDetector {
         guard let movedAt else { return }
         if hint == .motion, now - movedAt >= Self.rest {
             self = MotionDetector()
-        } else if let movesSince, now - movesSince >= Self.patience {
+        } else if let movesSince, movedAt - movesSince >= Self.patience {
             hint = .motion
         }
     }

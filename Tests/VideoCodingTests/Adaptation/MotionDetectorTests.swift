@@ -31,6 +31,16 @@ import Testing
         #expect(run.detector.hint == .motion)
     }
 
+    @Test("A single new frame is no video, however often it is sharpened")
+    func page() {
+        var run = Run()
+        run.give(0.1, newShare: 0.9)
+        for _ in 0..<30 {
+            run.rest(0.1)
+            #expect(run.detector.hint == .detail)
+        }
+    }
+
     @Test("A video has single frames of which little is new, but not two in sequence", arguments: [1, 2])
     func stillFrames(count: Int) {
         var run = Run()
