@@ -31,7 +31,7 @@ import Testing
         #expect(run.detector.hint == .motion)
     }
 
-    @Test("A single new frame is no video, however often it is sharpened")
+    @Test("A page that becomes sharp is not a video")
     func page() {
         var run = Run()
         run.give(0.1, newShare: 0.9)
