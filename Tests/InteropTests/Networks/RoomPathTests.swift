@@ -23,10 +23,22 @@ extension Interop.NetworkTests {
                 """
         }
 
+        /// Makes the viewer's round trips longer than a millisecond: until it has measured one, Janus keeps no packets to
+        /// send again.
+        private static func addDistance(to network: TestNetwork) async throws {
+            let program = try network.start(
+                try #require(RunningProgram.find("python3")),
+                [Peers.script("far_host.py"), TestNetwork.serverV4, "lan", "10.0.2.2", "5"], on: .viewer)
+            try await program.wait(for: "the distance", timeout: .seconds(10)) {
+                program.standardOutput.contains("ready")
+            }
+        }
+
         @Test("Packets that are lost on the way to a room, or from it, are sent again")
         func lossy() async throws {
             let folder = try TemporaryFolder()
             let network = try await TestNetwork(sender: .portRestricted, viewer: .portRestricted, in: folder)
+            try await Self.addDistance(to: network)
             let room = try await NetworkRoom(over: network, in: folder)
             let sending = try await room.publish()
             // The first one misses what Janus misses, the other one more.
