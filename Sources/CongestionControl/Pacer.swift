@@ -16,7 +16,9 @@ public import RTCShareWireFormat
 /// Audio never waits. It is small and regular, and its bytes reduce what the others can send next.
 ///
 /// During a probe, its rate replaces the pacing rate. Media are sent first, and padding fills the rest. Padding has no
-/// packets here: ``paddingWanted(now:)`` returns the number of bytes, and the sender makes them.
+/// packets here: ``paddingWanted(now:)`` returns the number of bytes, and the sender makes them. A probe that padding
+/// would have to fill waits until the queue is empty: behind the large packets of a frame, the smaller ones of padding
+/// would measure less than the path carries (``ProbeEstimator``). libwebrtc sends a small packet first for that.
 ///
 /// Code that runs for every packet is inlined into the caller's module, as in ``RetransmissionHistory``, and no access
 /// copies the pacer.
@@ -368,8 +370,12 @@ public struct Pacer<Packet: Sendable>: ~Copyable, Sendable {
 
     private var canProbe: Bool {
         guard let cluster = requested.first?.cluster else { return false }
+        if allowsPadding {
+            return queuedPackets == 0
+                || queuedPackets >= cluster.minimumPackets && queuedBytes >= cluster.minimumBytes
+        }
         let least = min(cluster.rate.bytes(in: cluster.burstInterval), Self.firstProbePacket)
-        return allowsPadding || nextSize.map { $0 >= least } ?? false
+        return nextSize.map { $0 >= least } ?? false
     }
 
     /// Whether a probe is active. This abandons a late probe and starts a waiting one.
