@@ -8,6 +8,8 @@ struct Encoding {
     let encoder: VideoEncoder
     /// The number of the next frame.
     private var number = FrameNumber(.random(in: 0...UInt16.max))
+    /// The capture time of the newest frame.
+    private var newestCapture: Duration?
     /// The settings that the encoder has, and whether its frames are queued; nil before the first.
     private var applied: (settings: VideoEncoder.Settings, isQueueFull: Bool)?
 
@@ -22,12 +24,21 @@ struct Encoding {
         applied = (settings, isQueueFull)
     }
 
+    /// The minimum distance of two frames that peers take for different ones.
+    private static let leastDistance = Duration.milliseconds(1)
+
     /// Returns the next frame, divided into packets. The index distinguishes this encoding and its frames from all
     /// others of the stream.
-    mutating func packets(of frame: EncodedVideoFrame, index: Int) -> PacketizedFrame {
-        PacketizedFrame(
+    ///
+    /// The frame is later than `newest`, if that is given: the newest frame of the encoding that peers were sent before this
+    /// one. Encoding a key frame can take so long that they were sent several later frames meanwhile.
+    mutating func packets(of frame: EncodedVideoFrame, index: Int, after newest: Duration?) -> PacketizedFrame {
+        let earlier = [newestCapture, newest].compactMap { $0 }.max()
+        let captureTime = earlier.map { max(frame.timestamp, $0 + Self.leastDistance) } ?? frame.timestamp
+        newestCapture = captureTime
+        return PacketizedFrame(
             frame.data, format: frame.format, number: number.takeNext(), isKeyFrame: frame.isKeyFrame,
-            captureTime: frame.timestamp, width: frame.size.width, height: frame.size.height,
+            captureTime: captureTime, width: frame.size.width, height: frame.size.height,
             quarterTurns: frame.rotation.rawValue / 90, stream: index)
     }
 }

@@ -259,6 +259,13 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
         return receiving[encoding]?.lists ?? []
     }
 
+    /// Returns whether a sender waits for a key frame of an encoding.
+    func isAwaited(_ encoding: Int) -> Bool {
+        senders.values.contains { sender in
+            if case .awaitingKeyFrame(of: encoding, _) = sender.state.phase { true } else { false }
+        }
+    }
+
     /// Returns whether to reassign qualities now.
     func isMoveDue(now: Duration) -> Bool {
         now >= lastMoves + Self.moveInterval && (senders.count > 1 || isDivided)

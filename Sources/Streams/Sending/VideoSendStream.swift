@@ -52,6 +52,8 @@ package actor VideoSendStream {
     package nonisolated var events: PendingEvents<Event>.Stream { pendingEvents.stream }
     private var group: EncodingGroup<VideoSender>
     private var choice: CodecChoice
+    /// The capture time of the newest frame of all encodings.
+    private var newestCapture: Duration?
     /// The time from which the choice of the codec is made anew.
     private var nextChoice = Duration.zero
     private var encodings: [Int: Encoding] = [:]
@@ -240,10 +242,15 @@ package actor VideoSendStream {
     /// Sends a frame of this source to the viewers of its encoding.
     func send(_ encoded: EncodedVideoFrame, by encoding: Int, of source: (any VideoSource)?) {
         // If the source has changed since it was encoded, no viewer receives it, and no frame may depend on it.
-        guard source === shown, let frame = encodings[encoding]?.packets(of: encoded, index: encoding) else {
+        let isAwaited = encoded.isKeyFrame && group.isAwaited(encoding)
+        let newest = isAwaited ? newestCapture : nil
+        guard source === shown,
+            let frame = encodings[encoding]?.packets(of: encoded, index: encoding, after: newest)
+        else {
             encodings[encoding]?.encoder.requestKeyFrame()
             return
         }
+        newestCapture = max(frame.captureTime, newestCapture ?? frame.captureTime)
         if encoding == group.mainEncoding {
             choice.count(encoded)
             if group.shownHint != encoded.contentHint { change { $0.shownHint = encoded.contentHint } }
