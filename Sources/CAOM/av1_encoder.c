@@ -91,10 +91,10 @@ struct av1_encoder {
     char problem[256];
 };
 
-// Ticks at 30 frames per second. The quantizer is given, so the true times would have no effect but on libaom's rate
-// control, whose state is not used.
-#define TICKS_PER_SECOND 90000
-#define TICKS_PER_FRAME 3000
+// One tick per frame, since libaom refuses times of more than 32 bits. The quantizer is given, so the true times would
+// have no effect but on libaom's rate control, whose state is not used.
+#define TICKS_PER_SECOND 30
+#define TICKS_PER_FRAME 1
 
 static aom_codec_err_t set(av1_encoder *encoder, int control, int value) {
     return aom_codec_control_of_library(&encoder->context, control, value);

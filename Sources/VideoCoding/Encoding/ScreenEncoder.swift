@@ -24,6 +24,8 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     /// The image that the coder keeps; nil if there is none.
     private var kept: I420Picture?
     private var refinement: RefinementPasses
+    /// The macroblocks whose colors scrolls have smeared, with palettes. libaom compares luma, and leaves them so.
+    private var smeared: MacroblockMap
     /// The macroblocks that the last frame coded. A library can skip them if the next one has the same source there.
     private(set) var drawn: MacroblockMap
     private var keyFrameIsDue = true
@@ -68,6 +70,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         coder = try Coder(size: size, hint: hint)
         shown = try I420Picture(size: size)
         drawn = MacroblockMap(size: size)
+        smeared = drawn
         refinement = RefinementPasses(Self.range, of: drawn)
     }
 
@@ -125,6 +128,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         let began = timestamp - order.changeDuration
         let update = try needsKeyFrame || returns ? nil : update(picture, input.changed, scrolls, began, order)
         let changed = update?.rest ?? input.changed
+        smeared.remove(changed)
         var step =
             if needsKeyFrame {
                 try keyFrame(of: picture, order: order)
@@ -146,7 +150,10 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         step.adopt(coded)
         if step.change != nil || !input.changed.isEmpty { lastChangeAt = timestamp }
         if step.isLarge { lastLargeChangeAt = timestamp }
-        if coded.isKeyFrame { (kept, updateBits) = (nil, 0) }
+        if coded.isKeyFrame {
+            (kept, updateBits) = (nil, 0)
+            smeared.removeAll()
+        }
         account(for: coded.data.count, of: step)
         // Painted macroblocks are exact.
         let painted = update?.painted ?? 0
@@ -160,7 +167,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
             data: coded.data, format: Coder.format, isKeyFrame: coded.isKeyFrame, size: picture.size,
             timestamp: timestamp, rotation: input.rotation, quantizer: coded.quantizer, coarseness: coarseness,
             contentHint: order.hint)
-        frame.canBeFiner = refinement.isUnfinished
+        frame.canBeFiner = refinement.isUnfinished || hasPalettes && !smeared.isEmpty
         frame.becomesFinest = true
         frame.isScroll = scrolls != nil
         return ([], .encoded(frame))
@@ -171,12 +178,15 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     private func returns(_ picture: StandingPicture, in changed: MacroblockMap) throws(VideoCodingError) -> Bool {
         guard let kept else { return false }
         var count = 0
-        try Self.forEachCoarseness(of: kept, as: picture, in: changed) { if $1 <= Coarseness.fine { count += 1 } }
+        try Self.forEachCoarseness(of: kept, as: picture, in: changed, hasColors: false) {
+            if $1 <= Coarseness.fine { count += 1 }
+        }
         return count * 2 > changed.count
     }
 
     private func code(_ step: Step, of picture: StandingPicture) throws(VideoCodingError) -> CodedFrame? {
-        if step.map.isEmpty, let repetition = try coder.repetition(of: shown) { return repetition }
+        // Otherwise the library would skip what was just coded, since it would get the same source there again.
+        if step.map.isEmpty, drawn.isEmpty, let repetition = try coder.repetition(of: shown) { return repetition }
         try coder.synchronize(with: shown)
         if step.keepsLast {
             if kept == nil { kept = try I420Picture(size: shown.size) }
@@ -203,6 +213,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         _ order: EncodingOrder
     ) throws(VideoCodingError) -> Update? {
         guard hasPalettes || scrolls != nil else { return nil }
+        if changed.isEmpty { return try repaint(picture) }
         var rest = scrolls.map { MacroblockMap(size: picture.size, cells: $0.remaining) } ?? changed
         let (few, bits, others) = try contents(of: picture, in: rest)
         let isLarge =
@@ -218,17 +229,44 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
                 shown, by: scrolls?.scrolls ?? [], painting: painted, of: picture, keepsLast: last != nil)
         else { return nil }
         if update.keepsLast { kept = last }
-        updateBits = Double(update.byteCount * 8)
         if let scrolls {
-            for scroll in scrolls.scrolls { refinement.move(scroll) }
+            var cells = smeared.cells
+            for scroll in scrolls.scrolls {
+                refinement.move(scroll)
+                let before = cells
+                scroll.moveLargest(&cells, from: before)
+            }
+            if hasPalettes { smeared.replace(with: zip(cells, scrolls.smeared).map(max)) }
             refinement.smear(scrolls.smeared, to: Self.restingPass)
             drawn.removeAll()
         }
+        didPaint(painted, by: update)
+        rest.remove(painted)
+        return Update(painted: painted.count, rest: rest, isLarge: isLarge)
+    }
+
+    /// Paints macroblocks with smeared colors at rest, as many as a refinement can have; nil if there are none of few
+    /// colors.
+    private func repaint(_ picture: StandingPicture) throws(VideoCodingError) -> Update? {
+        guard !smeared.isEmpty else { return nil }
+        let (few, bits, _) = try contents(of: picture, in: smeared)
+        let most = max(Int(Double(few.count) * ledger.bits(in: Self.refinementTime) / max(bits, 1)), 1)
+        var painted = MacroblockMap(size: picture.size)
+        for index in few.cells.indices where few.cells[index] != 0 && painted.count < most { painted.insert(index) }
+        if painted.count < few.count { smeared.remove(painted) } else { smeared.removeAll() }
+        guard !painted.isEmpty,
+            let update = try coder.update(shown, by: [], painting: painted, of: picture, keepsLast: false)
+        else { return nil }
+        didPaint(painted, by: update)
+        return Update(painted: painted.count, rest: MacroblockMap(size: picture.size), isLarge: false)
+    }
+
+    private func didPaint(_ painted: MacroblockMap, by update: FrameUpdate) {
+        updateBits = Double(update.byteCount * 8)
+        smeared.remove(painted)
         for index in painted.cells.indices where painted.cells[index] != 0 {
             refinement.didCode(index, coarseness: 0, tried: nil)
         }
-        rest.remove(painted)
-        return Update(painted: painted.count, rest: rest, isLarge: isLarge)
     }
 
     /// Returns the macroblocks of few colors, the bits to paint them, and the content of the others.
@@ -295,8 +333,10 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         control.isMotion = hint == .motion
         if size != shown.size {
             shown = try I420Picture(size: size)
+            keyFrameIsDue = true
             kept = nil
             drawn = MacroblockMap(size: size)
+            smeared = drawn
             refinement = RefinementPasses(Self.range, of: drawn)
         }
         if try coder.reconfigure(size: size, hint: hint) { keyFrameIsDue = true }
@@ -315,9 +355,10 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         }
     }
 
-    /// Calls `body` with each macroblock of `map`, and its coarseness in an image of the picture.
+    /// Calls `body` with each macroblock of `map`, and its coarseness in an image of the picture: that of luma, or of the
+    /// coarsest plane.
     private static func forEachCoarseness(
-        of image: I420Picture, as picture: StandingPicture, in map: MacroblockMap,
+        of image: I420Picture, as picture: StandingPicture, in map: MacroblockMap, hasColors: Bool = true,
         _ body: (_ index: Int, _ coarseness: Int) -> Void
     ) throws(VideoCodingError) {
         try picture.withPlanePointers { (source) throws(VideoCodingError) in
@@ -325,11 +366,21 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
                 for index in map.cells.indices where map.cells[index] != 0 {
                     let (x, y) = (index % map.columns * 16, index / map.columns * 16)
                     let (width, height) = (min(16, picture.size.width - x), min(16, picture.size.height - y))
-                    let sum = ComputeSumSquareErrorPlane(
-                        source.first.first + y * Int(source.first.stride) + x, source.first.stride,
-                        image.first.first + y * Int(image.first.stride) + x, image.first.stride, Int32(width),
-                        Int32(height))
-                    body(index, Coarseness.of(meanSquaredError: Double(sum) / Double(width * height)))
+                    func error(_ source: PlanePointer, _ image: PlanePointer, every step: Int) -> Double {
+                        let (x, y) = (x / step, y / step)
+                        let (width, height) = ((width + step - 1) / step, (height + step - 1) / step)
+                        let sum = ComputeSumSquareErrorPlane(
+                            source.first + y * Int(source.stride) + x, source.stride,
+                            image.first + y * Int(image.stride) + x, image.stride, Int32(width), Int32(height))
+                        return Double(sum) / Double(width * height)
+                    }
+                    var most = error(source.first, image.first, every: 1)
+                    if hasColors {
+                        most = max(
+                            most, error(source.second, image.second, every: 2),
+                            error(source.third, image.third, every: 2))
+                    }
+                    body(index, Coarseness.of(meanSquaredError: most))
                 }
             }
         }

@@ -24,6 +24,14 @@ final class H264FrameCoder: FrameCoder {
     private var repetitions = H264Repetitions()
     /// The configuration from the next key frame on.
     private var wanted: H264Coder.Configuration
+    /// The number of latest frames that OpenH264 made key frames by its own choice. It does so while most of a screen
+    /// changes, also if that moves as a whole, and predicts such content better as a video.
+    private var chosenKeyFrames = 0
+    private static let mostChosenKeyFrames = 2
+    /// Whether the next frame is the first of an encoder.
+    private var isFirst = true
+    /// Whether the last frame made content finer that had come to rest.
+    private var isResting = false
 
     init(size: PixelSize, hint: ContentHint) throws(VideoCodingError) {
         wanted = H264Coder.Configuration(size: size, hint: hint == .motion ? .motion : .detail)
@@ -34,18 +42,33 @@ final class H264FrameCoder: FrameCoder {
     func reconfigure(size: PixelSize, hint: ContentHint) throws(VideoCodingError) -> Bool {
         // Only whether it is motion changes anything.
         wanted = H264Coder.Configuration(size: size, hint: hint == .motion ? .motion : .detail)
-        guard wanted.size != coder.configuration.size else { return false }
-        try coder.reconfigure(wanted)
+        let isScreenAgain = isResting && wanted != coder.configuration && wanted.hint == .detail
+        guard wanted.size != coder.configuration.size || isScreenAgain else { return false }
+        try reconfigure(wanted)
         return true
+    }
+
+    private func reconfigure(_ configuration: H264Coder.Configuration) throws(VideoCodingError) {
+        guard configuration != coder.configuration else { return }
+        try coder.reconfigure(configuration)
+        isFirst = true
     }
 
     func encode(
         replacing shown: I420Picture, quantizer: Int, asKeyFrame: Bool, keepsLast: Bool, refines: Bool
     ) throws(VideoCodingError) -> CodedFrame? {
         // OpenH264 can't change its kind of content while it runs, and a key frame for a hint would cost more than it
-        // gains: the next one that is needed anyway adopts the hint.
-        if asKeyFrame { try coder.reconfigure(wanted) }
+        // gains: the next one that is needed anyway adopts the hint, or that which OpenH264 would choose.
+        if asKeyFrame {
+            try reconfigure(wanted)
+        } else if chosenKeyFrames == Self.mostChosenKeyFrames || chosenKeyFrames > 0 && wanted.hint == .motion {
+            try reconfigure(H264Coder.Configuration(size: wanted.size, hint: .motion))
+        }
         guard let coded = try coder.encode(shown, quantizer: quantizer, asKeyFrame: asKeyFrame) else { return nil }
+        // With another quantizer, it is one that the coder needed.
+        let isChosen = coded.isKeyFrame && !asKeyFrame && !isFirst && coded.quantizer == quantizer
+        chosenKeyFrames = isChosen ? chosenKeyFrames + 1 : 0
+        (isFirst, isResting) = (false, refines)
         let data = try repetitions.following(coded)
         guard try decoder.decode(data, onto: shown) else {
             throw .codecFailed(library: "OpenH264", operation: "decoding its own frame", reason: "it shows none")

@@ -1,3 +1,4 @@
+import Foundation
 import RTCShareMedia
 import RTCShareRTP
 import RTCShareWireFormat
@@ -39,6 +40,59 @@ struct ScreenEncoderTests {
         // Then it costs nothing more.
         try share.run(to: 13, bitsPerSecond: Self.bitsPerSecond)
         #expect(share.seconds.suffix(2).allSatisfy { $0.frames <= 6 && $0.largest < 60 }, "\(share.seconds)")
+    }
+
+    /// A page without text, with a part of a photo or not.
+    private static func page(_ size: PixelSize, hasPhoto: Bool) -> PixelBuffer {
+        var random = SeededNumbers(7)
+        let luma = (0..<size.area).map { index -> UInt8 in
+            let (x, y) = (index % size.width - 96, index / size.width - 64)
+            guard hasPhoto, (0..<128).contains(x), (0..<64).contains(y) else { return 235 }
+            let wave = 40 * sin(Double(x) / 7) * cos(Double(y) / 5)
+            return UInt8(120 + wave + Double.random(in: -12...12, using: &random))
+        }
+        return TextPicture(size: size, luma: luma).i420
+    }
+
+    @Test("A photo that appears on a fine page becomes as fine", arguments: codecs)
+    func appearingPhoto(_ codec: VideoCodec) throws {
+        let size = PixelSize(width: 320, height: 176)
+        let pages = [false, true].map { Self.page(size, hasPhoto: $0) }
+        var share = try EncodedShare(.text, codec: codec, bitsPerSecond: 2_000_000, size: size, looks: true) {
+            pages[$0 < 60 ? 0 : 1]
+        }
+        try share.run(to: 10, bitsPerSecond: 2_000_000)
+        #expect(try signalToNoise(share) > 53, "\(share.seconds)")
+    }
+
+    @Test("The colors of text that has scrolled become as fine as its shapes", arguments: codecs)
+    func scrolledColors(_ codec: VideoCodec) throws {
+        let text = TextPicture(size: Self.size, seed: 7)
+        let pictures = (0...11).map { text.scrolled(by: $0 * 3).coloured(0) }
+        var share = try share(codec) { pictures[min(max($0 - 60, 0) / 3, 11)] }
+        try share.run(to: 12, bitsPerSecond: Self.bitsPerSecond)
+        let (seen, shown) = (samples(try #require(share.seen)), samples(share.shown))
+        for plane in 1...2 {
+            let error = zip(seen[plane], shown[plane]).reduce(0.0) { $0 + pow(Double($1.0) - Double($1.1), 2) }
+            #expect(error / Double(seen[plane].count) < 1, "plane \(plane)")
+        }
+    }
+
+    @Test("A photo that moves as a whole is a video also in H.264", .enabled(if: CodecLibraries.hasH264))
+    func movingPhoto() throws {
+        let (size, bitsPerSecond) = (PixelSize(width: 320, height: 192), 1_500_000)
+        var random = SeededNumbers(3)
+        let width = 2400
+        let world = (0..<width * size.height).map { index -> UInt8 in
+            let (x, y) = (Double(index % width), Double(index / width))
+            return UInt8(120 + 40 * sin(x / 9 + sin(y / 13)) * cos(y / 7) + Double.random(in: -16...16, using: &random))
+        }
+        var share = try EncodedShare(.none, codec: .h264, bitsPerSecond: bitsPerSecond, size: size) { number in
+            let rows = (0..<size.height).map { world[$0 * width + number * 8..<$0 * width + number * 8 + size.width] }
+            return TextPicture(size: size, luma: rows.flatMap { $0 }).i420
+        }
+        try share.run(to: 8, bitsPerSecond: bitsPerSecond)
+        #expect(share.seconds.suffix(3).allSatisfy { $0.frames > 20 && $0.keyFrames < 4 }, "\(share.seconds)")
     }
 
     // In AV1, text is painted: it takes no more bits if it is fine.
