@@ -17,7 +17,8 @@ package import RTCShareWireFormat
 /// twice, the second one a little later, after the end of the burst that may have dropped the first
 /// (``repeatsRetransmissions``).
 ///
-/// The loss is that in receiver reports, with decreasing weight for older ones.
+/// The loss is that in receiver reports, or in requests while these are rare (``RequestedLoss``), with decreasing weight
+/// for older ones.
 package struct LossPolicy: Sendable {
     /// The number of correction packets per expected lost packet. With three, less than a tenth of the frames stay
     /// incomplete at any size at a loss of 5 percent. Four leave one in twenty, but a real receiver showed worse video
@@ -90,15 +91,13 @@ package struct LossPolicy: Sendable {
     /// The ratio of correction and repeated retransmissions to video.
     package var overhead: Double { ratio + (repeatsRetransmissions ? loss : 0) }
 
-    /// Processes a receiver report about `count` packets.
-    package mutating func receive(
-        _ report: LossReport, packets count: Int, roundTripTime: Duration?, now: Instant
-    ) {
+    /// Processes a loss.
+    package mutating func receive(_ sample: LossSample, roundTripTime: Duration?, now: Instant) {
         let elapsed = lastReport.map { now - $0 } ?? .zero
         let kept = exp2(-elapsed.seconds / Self.halfLife.seconds)
         lastReport = now
-        packets.expected = packets.expected * kept + Double(count)
-        packets.lost = packets.lost * kept + Double(count) * report.fractionLost
+        packets.expected = packets.expected * kept + Double(sample.packets)
+        packets.lost = packets.lost * kept + Double(sample.packets) * sample.fractionLost
         self.roundTripTime = roundTripTime ?? .zero
         decide()
     }

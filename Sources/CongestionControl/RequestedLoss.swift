@@ -108,7 +108,7 @@ package struct RequestedLoss: Sendable {
             let bytes = Int(clamping: bytesSent &- lastReport.bytesSent)
             sample.sentRate = DataRate(byteCount: bytes, over: interval)
         }
-        if requested >= Self.comparedPackets {
+        if requested >= Self.comparedPackets, packets > 0 {
             areRequestsTrue = report.fractionLost * Double(packets) * 2 >= Double(requested)
         }
         (lastReport, requestedSince, requested, self.sample) = ((now, bytesSent), nil, 0, nil)

@@ -15,9 +15,7 @@ struct LossPolicyTests {
     ) {
         for second in seconds {
             policy.receive(
-                LossReport(
-                    fractionLost: loss, packetsLost: 0, extendedHighestSequenceNumber: 0, jitter: .zero,
-                    roundTripTime: nil), packets: 100, roundTripTime: roundTripTime, now: at(second))
+                LossSample(fractionLost: loss, packets: 100), roundTripTime: roundTripTime, now: at(second))
             policy.setRate(rate)
         }
     }

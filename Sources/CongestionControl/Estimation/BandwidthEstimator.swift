@@ -81,6 +81,9 @@ package struct BandwidthEstimator: ~Copyable, Sendable {
     /// The rate at which packets arrive; nil if unknown.
     package var acknowledged: DataRate? { throughput.estimate }
 
+    /// The maximum that the peer estimates (REMB); nil for none.
+    package var remoteLimit: DataRate? { sendSide.remoteLimit }
+
     /// The initial estimate within the bounds.
     package var start: DataRate { min(max(configuration.start, bounds.minimum), bounds.maximum) }
     /// The minimum target.
@@ -88,7 +91,7 @@ package struct BandwidthEstimator: ~Copyable, Sendable {
     /// The maximum target.
     package var maximum: DataRate { bounds.maximum }
 
-    /// The time at which the last packet was sent; nil if there is none.
+    /// The time at which the last packet with a transport-wide number was sent; nil if there is none.
     package var lastSent: Instant? { outstanding.lastSent }
 
     let configuration: Configuration
@@ -289,7 +292,7 @@ package struct BandwidthEstimator: ~Copyable, Sendable {
 
     /// Probes a path that carries more than when it was last full, since growth by a fraction would take long.
     private mutating func searchCapacity(now: Instant) {
-        let limit = sendSide.remoteLimit ?? bounds.maximum
+        let limit = remoteLimit ?? bounds.maximum
         let wanted = min(bounds.maximum, allocation ?? bounds.maximum, limit)
         guard deviations.contains(.capacitySearch), delayBased.rateControl.isCapacityUnknown, estimate < wanted,
             acknowledged != nil

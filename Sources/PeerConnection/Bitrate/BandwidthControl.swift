@@ -49,14 +49,18 @@ struct BandwidthControl: ~Copyable {
     }
 
     /// The bitrate that media and retransmissions together can use.
-    var target: DataRate { stream?.target ?? estimator.target }
+    var target: DataRate {
+        guard let stream else { return estimator.target }
+        return estimator.remoteLimit.map { max(min(stream.target, $0), estimator.minimum) } ?? stream.target
+    }
 
     /// The rate at which a large frame is sent. TCP sends as fast as it can, which is all that the path carries.
-    var pacingRate: DataRate { stream.map { $0.target * BandwidthEstimator.pacingFactor } ?? estimator.pacingRate }
+    var pacingRate: DataRate { stream == nil ? estimator.pacingRate : target * BandwidthEstimator.pacingFactor }
 
     /// The reason why the target is not higher.
     var limitation: BandwidthEstimator.Limitation {
         guard let stream else { return estimator.limitation }
+        if stream.target > target { return .remote }
         return stream.target >= estimator.maximum ? .maximum : .delay
     }
 

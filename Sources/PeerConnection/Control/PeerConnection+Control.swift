@@ -120,12 +120,12 @@ extension PeerConnection {
             // The delay and the loss may have to be reported to encoders.
             bandwidth.allocation.isDue = true
             let packets = before.packetsReported(by: report)
-            let sample =
+            let compared =
                 usesRequestedLoss
                 ? outbound[index].video?.requestedLoss.receive(
                     report, packets: packets, bytesSent: counts.bytesSent, now: now) : nil
-            bandwidth.estimator.receive(
-                sample ?? LossSample(fractionLost: report.fractionLost, packets: packets), now: now)
+            let sample = compared ?? LossSample(fractionLost: report.fractionLost, packets: packets)
+            bandwidth.estimator.receive(sample, now: now)
             if outbound[index].audio != nil {
                 events.append(.lossReported(fraction: report.fractionLost, media: index))
             }
@@ -134,8 +134,7 @@ extension PeerConnection {
                 bandwidth.estimator.setRoundTripTime(min(trip, roundTripTime ?? trip), now: now)
             }
             let trip = roundTripTime
-            outbound[index].video?.protection?.policy.receive(
-                report, packets: packets, roundTripTime: trip, now: now)
+            outbound[index].video?.protection?.policy.receive(sample, roundTripTime: trip, now: now)
         }
     }
 
@@ -143,13 +142,19 @@ extension PeerConnection {
         configuration.congestionDeviations.contains(.requestedLoss) && bandwidth.sentPackets.feedbackReceived == 0
     }
 
-    /// Lowers the rate for the loss that a request shows, if the peer gives no feedback on single packets.
+    /// Lowers the rate for the loss that a request shows, and protects frames against it, if the peer gives no feedback
+    /// on single packets.
     private mutating func takeLoss(requested nack: GenericNACK, media: Int, now: Instant) {
         guard usesRequestedLoss, let newest = outbound[media].stream?.sequenceNumber.advanced(by: -1),
             let sample = outbound[media].video?.requestedLoss.receive(nack.lost, newestSent: newest, now: now)
         else { return }
         bandwidth.allocation.isDue = true
         bandwidth.estimator.receive(sample, now: now)
+        // A loss of everything is a conclusion, and was not measured.
+        if sample.fractionLost < 1 {
+            let trip = roundTripTime
+            outbound[media].video?.protection?.policy.receive(sample, roundTripTime: trip, now: now)
+        }
         guard sample.isHigh else { return }
         for index in outbound.indices {
             guard let newest = outbound[index].stream?.sequenceNumber.advanced(by: -1) else { continue }

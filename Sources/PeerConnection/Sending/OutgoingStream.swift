@@ -84,12 +84,12 @@ struct OutgoingStream: Sendable {
     }
 
     /// Returns the number of packets that a report covers, before it is processed: those since the previous report, and
-    /// at most those that were sent.
+    /// at most those that were sent. A report that the path has delayed behind a newer one covers none.
     func packetsReported(by report: LossReport) -> Int {
         let sent = Int(clamping: statistics.packetsSent - statistics.separatePacketsSent)
         guard let before = reports.newest else { return sent }
         let step = report.extendedHighestSequenceNumber &- before.extendedHighestSequenceNumber
-        return min(Int(step), sent)
+        return Int32(bitPattern: step) > 0 ? min(Int(step), sent) : 0
     }
 
     /// Returns the sender report of an instant at which the media clock is at `timestamp` (RFC 3550 §6.4.1). It counts

@@ -214,6 +214,20 @@ import Testing
         #expect(flow.estimator.target >= .kilobitsPerSecond(1000))
     }
 
+    @Test("Packets without numbers, such as those of audio, do not reduce the estimate")
+    func unnumbered() {
+        var flow = ControlledFlow(
+            LinkConditions(delay: .milliseconds(100), rate: .kilobitsPerSecond(2000)),
+            configuration: Self.configuration(start: 1000, maximum: 5000))
+        flow.run(.seconds(1))
+        flow.isSending = false
+        for _ in 0..<1000 {
+            flow.run(.milliseconds(20))
+            flow.estimator.packetSent(number: nil, size: 100, cluster: nil, now: flow.now)
+        }
+        #expect(flow.estimator.target >= .kilobitsPerSecond(1000))
+    }
+
     @Test("The target falls to the minimum while feedback is missing")
     func feedbackMissing() {
         var flow = ControlledFlow(

@@ -252,6 +252,19 @@ import Testing
         #expect(bandwidth.sentPackets.packetsInFlight == 0)
     }
 
+    @Test("The receiver's estimate also limits what TCP carries")
+    func receiversEstimateOverTCP() {
+        var bandwidth = BandwidthControl(PeerConnection.Configuration())
+        let now = Instant(nanoseconds: 1_000_000_000)
+        bandwidth.pathChanged(isStream: true, now: now)
+        let before = bandwidth.target
+        let limit = DataRate.kilobitsPerSecond(200)
+        bandwidth.receive(
+            ReceiverEstimatedMaximumBitrate(sender: SynchronizationSource(1), bitrate: limit, sources: []), now: now)
+        #expect(before > limit && bandwidth.target == limit && bandwidth.limitation == .remote)
+        #expect(bandwidth.pacingRate == limit * BandwidthEstimator.pacingFactor)
+    }
+
     @Test("A longer round trip is reported even when the rate stays the same")
     func longerPath() throws {
         var options = SimulatedCall.Options()

@@ -26,10 +26,8 @@ import Testing
                         red: try type(98), redRetransmission: nil, ulpfec: try type(99)),
                     extensions: HeaderExtensionMap(), isContent: true),
                 random: &random)
-            let report = LossReport(
-                fractionLost: loss, packetsLost: 0, extendedHighestSequenceNumber: 0, jitter: .zero,
-                roundTripTime: nil)
-            stream.protection?.policy.receive(report, packets: 200, roundTripTime: roundTripTime, now: now)
+            stream.protection?.policy.receive(
+                LossSample(fractionLost: loss, packets: 200), roundTripTime: roundTripTime, now: now)
         }
 
         /// Sends a frame of one packet and all that waits; which numbers left again.

@@ -18,7 +18,8 @@ struct OutstandingPackets: Sendable {
     private static let firstSize = 64
     private static let clusterCapacity = 32
 
-    /// The time at which the last packet was sent, with a number or without.
+    /// The time at which the last numbered packet was sent. The others, such as those of audio to some peers, have no
+    /// feedback that could be missing.
     private(set) var lastSent: Instant?
     /// The total number of bytes of numbered packets.
     private(set) var totalBytes = 0
@@ -39,8 +40,8 @@ struct OutstandingPackets: Sendable {
 
     /// Records a sent packet.
     mutating func packetSent(_ number: TransportSequenceNumber?, size: Int, cluster: Int?, now: Instant) {
-        lastSent = now
         guard let number else { return }
+        lastSent = now
         let (sum, overflow) = totalBytes.addingReportingOverflow(max(0, size))
         totalBytes = overflow ? totalBytes : sum
         let unwrapped = unwrapper.unwrap(number)
