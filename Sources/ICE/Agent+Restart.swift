@@ -140,7 +140,9 @@ extension Agent {
         guard isGone || mayRestart || timing.restartPatience > .zero else { return stop(.failed, now: now) }
         outage = outage ?? Outage(ends: consentUntil.advanced(by: timing.restartPatience))
         setState(mayRestart ? .checking : .disconnected)
-        if !mayRestart { reportOutage() }
+        guard !mayRestart else { return }
+        isRestarting = false
+        reportOutage()
     }
 
     /// Waits for a restart, since no pair of the newest generation works.

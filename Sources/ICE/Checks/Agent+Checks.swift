@@ -3,7 +3,13 @@ import RTCShareWireFormat
 
 extension Agent {
     var hasCheckToSend: Bool {
-        remoteCredentials != nil && (!checklist.triggered.isEmpty || checklist.nextOrdinaryPair() != nil)
+        remoteCredentials != nil && (!checklist.triggered.isEmpty || nextOrdinaryPair != nil)
+    }
+
+    /// The pair of the next ordinary check. After nomination there is none, unless the nominated pair does not answer any
+    /// more: candidates that appear then can lead to another route.
+    private var nextOrdinaryPair: Int? {
+        checklist.isConcluded && state != .disconnected ? nil : checklist.nextOrdinaryPair()
     }
 
     /// Sends one check if the pace allows it. Triggered checks come first.
@@ -11,7 +17,7 @@ extension Agent {
         guard remoteCredentials != nil, checklist.paceOpens.map({ $0 <= now }) ?? true else { return }
         if let (index, nominates) = checklist.takeTriggered() {
             sendCheck(index, nominates: nominates, now: now)
-        } else if let index = checklist.nextOrdinaryPair() {
+        } else if let index = nextOrdinaryPair {
             sendCheck(index, nominates: false, now: now)
         }
     }
@@ -20,6 +26,8 @@ extension Agent {
         checklist.pace(until: now.advanced(by: timing.pace))
         let priority = peerReflexivePriority(of: checklist.pairs[index].base)
         let id = TransactionID(using: &generator)
+        // A check replaces the one before it, which may not have been answered.
+        let nominates = nominates || checklist.nominating == checklist.pairs[index].id
         guard let bytes = checkBytes(id, of: index, priority: priority, nominates: nominates) else { return }
         transactions.supersedeChecks(of: checklist.pairs[index].id)
         if checklist.pairs[index].state != .succeeded { checklist.pairs[index].state = .inProgress }

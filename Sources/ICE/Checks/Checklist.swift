@@ -91,7 +91,8 @@ struct Checklist: Sendable {
         pairs = selectedIndex.map { [pairs[$0]] } ?? []
         triggered = []
         nominating = nil
-        (checkingSince, firstValid) = (nil, nil)
+        // The checks of the former generation do not delay those of the new one.
+        (checkingSince, firstValid, paceOpens) = (nil, nil, nil)
         generation += 1
     }
 
@@ -115,7 +116,6 @@ struct Checklist: Sendable {
     /// Returns the pair of the next ordinary check: the best waiting one, or else the best frozen one of a foundation
     /// without a check in progress (RFC 8445 §6.1.4.2).
     func nextOrdinaryPair() -> Int? {
-        guard !isConcluded else { return nil }
         let waiting = pairs.indices.filter { pairs[$0].state == .waiting }
         if let best = waiting.max(by: { pairs[$0].priority < pairs[$1].priority }) { return best }
         let busy = Set(pairs.filter { $0.state == .inProgress && $0.isOpen }.map(\.foundation))

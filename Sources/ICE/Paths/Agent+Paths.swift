@@ -25,7 +25,10 @@ extension Agent {
         switch transport {
         case .udp:
             // Servers send to sockets that the peer must not see.
-            guard configuration.iceTransportPolicy == .all else { break }
+            guard
+                configuration.iceTransportPolicy == .all
+                    || asked.relays.index(of: source, at: local, over: .udp) != nil
+            else { break }
             return .message(from: source, to: BaseAddress(local), payload: 0..<bytes.byteCount)
         case .tcp:
             guard let base = locals.base(at: BaseAddress(local, over: .tcp)),

@@ -101,6 +101,22 @@ import Testing
         #expect(network.agents[0].state == .disconnected && network.agents[1].state == .connected)
     }
 
+    @Test("After a restart that found no route, the end of the former one needs another")
+    func restartInVain() {
+        var timing = Timing()
+        timing.restartPatience = .seconds(600)
+        var network = connected(timing: timing)
+        var random = SeededGenerator(seed: 99)
+        network.agents[0].restart(credentials: .random(using: &random), now: network.now)
+        network.agents[0].setRemote(credentials: .random(using: &random), now: network.now)
+        for candidate in network.agents[1].localCandidates { network.announce(candidate, to: 0) }
+        network.run(.seconds(60))
+        #expect(network.agents[0].state == .connected && !network.agents[0].needsRestart)
+        network.isSevered = true
+        network.run(.seconds(45))
+        #expect(network.agents[0].needsRestart)
+    }
+
     @Test("An answer after the silence connects again")
     func recovery() {
         var network = connected()

@@ -72,6 +72,25 @@ import Testing
         #expect(network.areConnected && network.agents[agent].selectedPair?.local.base == new)
     }
 
+    @Test("Media moves to an address that comes after the connection was lost", arguments: [0, 1])
+    func late(agent: Int) throws {
+        var network = VirtualNetwork()
+        network.addHost(agent, "192.0.2.1")
+        network.addHost(1 - agent, "192.0.2.2")
+        network.introduce(0)
+        network.introduce(1)
+        network.run(.seconds(21))
+        network.muted = [try address("192.0.2.1")]
+        network.run(.seconds(12))
+        #expect(network.agents.allSatisfy { $0.state == .disconnected })
+        network.addHost(agent, "10.8.0.2")
+        let new = try address("10.8.0.2")
+        network.run(.seconds(3))
+        #expect(network.areConnected && network.areNominated)
+        #expect(network.agents[agent].selectedPair?.local.base == new)
+        #expect(network.agents[1 - agent].selectedPair?.remote.address == new)
+    }
+
     @Test("Checks from other addresses have no effect while the selected pair answers", arguments: [0, 1])
     func rivals(agent: Int) throws {
         var network = VirtualNetwork()
