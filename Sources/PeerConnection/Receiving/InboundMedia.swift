@@ -50,14 +50,17 @@ struct InboundMedia: Sendable {
         if let ssrc = negotiated.remote.ssrc { hear(SynchronizationSource(ssrc)) }
     }
 
-    /// Applies a later description of the section; nil if it is rejected. An announced source replaces another one.
+    /// Applies a later description of the section; nil if it is rejected. A source that it announces newly replaces another
+    /// one.
     mutating func update(_ negotiated: NegotiatedMedia?) {
         let wasActive = isActive
         isActive = negotiated?.direction.receives ?? false
         if let negotiated {
+            let announced = negotiated.remote.ssrc.map { SynchronizationSource($0) }
+            let isNews = negotiated.remote.ssrc != self.negotiated.remote.ssrc
             self.negotiated = negotiated
             extensions = HeaderExtensionMap(negotiated)
-            if let source = negotiated.remote.ssrc.map({ SynchronizationSource($0) }) ?? source { hear(source) }
+            if let source = isNews ? announced ?? source : source ?? announced { hear(source) }
         }
         if isActive, !wasActive {
             hasEnded = false

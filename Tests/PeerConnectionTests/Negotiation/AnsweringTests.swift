@@ -76,6 +76,21 @@ struct AnsweringTests {
         #expect(session.remoteICE.usernameFragment == "oFfR")
     }
 
+    @Test("Candidates of the bundle's first section count if that is rejected", arguments: [false, true])
+    func candidatesOfRejectedSection(isOtherTransport: Bool) throws {
+        let offer = try Samples.twoSections().description.replacing("\r\n", with: "\n")
+        let parts = offer.split(separator: "m=video 9", maxSplits: 1).map(String.init)
+        let second = parts[1].split(separator: "\n").filter {
+            !$0.hasPrefix("a=candidate:") && $0 != "a=end-of-candidates"
+        }
+        .map { isOtherTransport && $0.hasPrefix("a=ice-ufrag:") ? "a=ice-ufrag:other" : $0 }
+        let text =
+            parts[0].replacing("a=sendonly", with: "a=recvonly") + "m=video 9" + second.joined(separator: "\n") + "\n"
+        let (_, session) = try answer(text)
+        #expect(session.sections.map { $0.media != nil } == [false, true])
+        #expect(session.remoteCandidates.isEmpty == isOtherTransport)
+    }
+
     @Test("A bundled section without rtcp-mux uses that of the bundle's first section")
     func multiplexing() throws {
         let parts = try Samples.twoSections().description.replacing("\r\n", with: "\n")

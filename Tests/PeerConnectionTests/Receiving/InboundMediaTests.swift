@@ -149,6 +149,11 @@ struct InboundMediaTests {
         #expect(try !give(nameless, to: &media, at: 2500))
         #expect(try give(other, to: &media, at: 2500))
         #expect(media.source == SynchronizationSource(0xB))
+        // A later description that still names the former one does not bring it back.
+        media.update(sound())
+        #expect(media.source == SynchronizationSource(0xB))
+        media.update(sound(ssrc: 0xC))
+        #expect(media.source == SynchronizationSource(0xC))
     }
 
     @Test("Two alternating sources do not replace each other until one is silent")

@@ -369,6 +369,23 @@ private struct Call: ~Copyable {
         #expect(receiver.statistics.packetsRejected == 0 && receiver.statistics.retransmittedPacketsReceived == 1)
     }
 
+    @Test("A block of RED that is unknown leads to a key frame request at once")
+    func unknownBlock() throws {
+        var receiver = Self.redReceiver()
+        var stream = VP8TestStream(seed: 1)
+        for index in 0..<3 {
+            var bytes = try Self.inRED(datagram(stream.frame(isKeyFrame: index == 0, packetCount: 1)[0]))
+            if index == 1 { bytes[12] = 77 }
+            try receiver.receive(bytes, now: at(index))
+        }
+        #expect(receiver.pollFrame()?.isKeyFrame == true)
+        #expect(
+            receiver.pollFeedback(now: at(3)) == [
+                .pictureLossIndication(PictureLossIndication(sender: local, media: media))
+            ])
+        #expect(receiver.statistics.packetsRejected == 1)
+    }
+
     @Test("A packet recovered by FEC is requested no more and counts as lost")
     func recovers() throws {
         var receiver = Self.redReceiver()

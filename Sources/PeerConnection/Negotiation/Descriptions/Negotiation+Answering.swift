@@ -65,13 +65,13 @@ private struct Answering {
                 sections.append(NegotiatedSection(mid: mid, line: MediaLine(media), media: nil))
             }
         }
-        let sharing = [transport] + choices.map { offer.media[$0.index] }
+        let sharing = try candidateSections(over: transport, of: choices)
         let session = NegotiatedSession(
             remoteICE: try theirs.ice(of: transport),
             remoteIsICELite: offer.isICELite,
             remoteICEOptions: Set(offer.iceOptions() + transport.iceOptions()),
             remoteCandidates: try theirs.candidates(of: sharing),
-            remoteHasAllCandidates: transport.hasEndOfCandidates || offer.has("end-of-candidates"),
+            remoteHasAllCandidates: sharing.contains(where: \.hasEndOfCandidates) || offer.has("end-of-candidates"),
             remoteFingerprints: try theirs.strongFingerprints(of: transport),
             localSetup: setup,
             sections: sections)
@@ -177,6 +177,19 @@ private struct Answering {
         let own = offer.media[choice.index]
         guard own.has("bundle-only"), !own.has("ice-ufrag") else { return own }
         return try taggedSection() ?? own
+    }
+
+    /// Returns the sections with candidates of the transport. In an offer that bundles all sections, only the bundle's first
+    /// one has any (RFC 8829 §4.1.1), even if it is rejected.
+    private func candidateSections(
+        over transport: MediaDescription, of choices: [Choice]
+    ) throws(NegotiationError) -> [MediaDescription] {
+        let chosen = [transport] + choices.map { offer.media[$0.index] }
+        guard let tagged = try taggedSection(), choices.first?.mid.map(Set(try theirs.bundle() ?? []).contains) == true,
+            tagged.attribute("ice-ufrag")?.value == transport.attribute("ice-ufrag")?.value,
+            (try? tagged.candidates()) != nil
+        else { return chosen }
+        return chosen + [tagged]
     }
 
     /// Returns the section with the attributes of its whole bundle (RFC 9143 §7.1.3); nil if there is no bundle.

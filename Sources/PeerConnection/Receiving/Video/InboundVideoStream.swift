@@ -300,7 +300,8 @@ package struct InboundVideoStream: Sendable {
             payload: header.payload(of: packet), as: format, now: now)
     }
 
-    /// Processes the block of a RED packet. For a correction, it records that the packet's number is not missing.
+    /// Processes the block of a RED packet. For a correction, it records that the packet's number is not missing, and for an
+    /// unknown block that nothing can be read.
     private mutating func assembleRED(
         _ number: SequenceNumber, header: RTPHeader, extensions: HeaderExtensions, payload: RawSpan, now: Instant
     ) {
@@ -312,8 +313,14 @@ package struct InboundVideoStream: Sendable {
             assembler.insertPadding(number, timestamp: header.timestamp, now: now)
             forgetUseless()
         } else {
-            counts.packetsRejected += 1
+            insertUnreadable(number, header: header, now: now)
+            forgetUseless()
         }
+    }
+
+    private mutating func insertUnreadable(_ number: SequenceNumber, header: RTPHeader, now: Instant) {
+        counts.packetsRejected += 1
+        assembler.insertUnreadable(number, timestamp: header.timestamp, now: now)
     }
 
     /// Records a packet of the stream. Returns false if it does not belong to it.
@@ -374,8 +381,7 @@ package struct InboundVideoStream: Sendable {
                 number, timestamp: header.timestamp, marker: header.marker, content: content,
                 piece: [UInt8](payload.extracting(piece)), orientation: extensions.videoOrientation, now: now)
         } catch {
-            counts.packetsRejected += 1
-            assembler.insertUnreadable(number, timestamp: header.timestamp, now: now)
+            insertUnreadable(number, header: header, now: now)
         }
     }
 
