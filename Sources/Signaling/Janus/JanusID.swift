@@ -5,9 +5,9 @@ public enum JanusID: Hashable, Sendable, CustomStringConvertible {
     /// The form with `string_ids`.
     case name(String)
 
-    /// Parses a user's input: only digits are a number.
+    /// Parses a user's input. Digits that no number has, such as 007, are a text.
     public init(_ text: String) {
-        self = text.allSatisfy(\.isASCII) ? UInt64(text).map { .number($0) } ?? .name(text) : .name(text)
+        self = UInt64(text).flatMap { "\($0)" == text ? .number($0) : nil } ?? .name(text)
     }
 
     /// The id as users write it.

@@ -55,6 +55,16 @@ struct JanusRoomReport: Decodable, Sendable {
     }
 }
 
+extension JanusRoomReport {
+    /// The participants who publish.
+    var publishers: [Participant] { (participants ?? []).filter { $0.publisher == true } }
+
+    /// Returns the newest publisher of a name or id.
+    func publisher(named name: String) -> Participant? {
+        publishers.last { $0.display == name || $0.id.description == name }
+    }
+}
+
 /// A member that is nil if it is missing or has another type.
 @propertyWrapper struct Lenient<Value: Decodable & Sendable>: Decodable, Sendable {
     var wrappedValue: Value?

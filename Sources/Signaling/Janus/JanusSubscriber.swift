@@ -10,6 +10,12 @@ internal import RTCShareWireFormat
     /// The room's id, in the server's form after it was found.
     private var room: JanusID
     private let publishers: [String]
+    /// The ids of the publishers at the start of the session.
+    private var subscribed: [JanusID] = []
+    /// Whether a publisher has left since then.
+    private var isMissing = false
+    /// The number of the latest polls of the room in which all publishers were present again.
+    private var pollsWithAll = 0
     private let credentials: JanusCredentials
     private let connection: Connection
     private let handle: JanusHandle
@@ -18,9 +24,15 @@ internal import RTCShareWireFormat
     private var layers = StreamLayers()
     private var choosing: Task<Void, Never>?
 
-    /// The interval at which the room's existence is polled: subscribers are not notified of its end (1.1.2), and an
+    /// The interval at which the room is polled: subscribers are not notified of its end (1.1.2), nor of publishers, and an
     /// idle screen is silent, too.
     private static let lookPause = Duration.seconds(5)
+    /// The time in which publishers who have all left can publish again, as after a loss of their connection. Otherwise,
+    /// they have ended the share.
+    private static let returnTime = Duration.seconds(5)
+    private static let returnPause = Duration.seconds(1)
+    /// The number of polls in a row that show a return: a publisher who has just left can still be listed.
+    private static let leastPolls = 2
 
     nonisolated init(
         to publishers: [String], in room: JanusID, _ credentials: JanusCredentials, handle: JanusHandle,
@@ -50,6 +62,7 @@ internal import RTCShareWireFormat
 
     private func subscribe() async throws {
         let feeds = try await feeds()
+        subscribed = feeds
         var joining = JanusRoomRequest("join", room, credentials)
         joining.ptype = "subscriber"
         // The best layer could fill the path, and delay the request for another one for many seconds.
@@ -64,17 +77,16 @@ internal import RTCShareWireFormat
         var listing = JanusRoomRequest("listparticipants", room)
         let listed = try await handle.ask(ofRoom: &listing)
         room = listing.room ?? room
-        let present = (listed.participants ?? []).filter { $0.publisher == true }
         return try publishers.map { name throws(JanusError) in
-            guard let found = present.last(where: { $0.display == name || $0.id.description == name }) else {
-                throw .noPublisher(name, present: present.map { $0.display ?? $0.id.description })
+            guard let found = listed.publisher(named: name) else {
+                throw .noPublisher(name, present: listed.publishers.map { $0.display ?? $0.id.description })
             }
             return found.id
         }
     }
 
     private func answer(_ description: JanusDescription, of report: JanusRoomReport) async throws {
-        if let streams = report.streams { layers.update(streams) }
+        if let streams = report.streams { update(streams) }
         let offer = try await SessionDescription.reading(
             JanusPlayer.named(description.sdp, by: report.streams ?? []).utf8)
         let answer = try await connection.answer(offer: offer)
@@ -108,10 +120,10 @@ internal import RTCShareWireFormat
             // Only streams of a simulcast have layers.
             case .report(let report, nil) where report.substream != nil:
                 if let mid = report.mid, let layer = report.substream { arrived(layer, ofStream: mid) }
-            // The publisher has left, as others end a share.
             case .report(let report, _)
             where report.videoroom == "updated" && report.streams?.allSatisfy({ $0.feedID == nil }) == true:
-                await take(.ended(nil))
+                update(report.streams ?? [])
+                await take(.ended(await reasonOfEnd()))
             case .report(let report, let offer?) where offer.type == "offer":
                 do {
                     try await answer(offer, of: report)
@@ -120,6 +132,38 @@ internal import RTCShareWireFormat
                 }
             case .report: continue
             }
+        }
+    }
+
+    private func update(_ streams: [JanusRoomReport.Stream]) {
+        layers.update(streams)
+        let present = Set(streams.compactMap(\.feedID))
+        isMissing = !subscribed.allSatisfy(present.contains)
+    }
+
+    /// Waits for publishers who have all left. Returns the reason for the end of the session, with which another one is
+    /// started if the publishers return; nil if they do not.
+    private func reasonOfEnd() async -> (any Error)? {
+        let end = ContinuousClock.now + Self.returnTime
+        while ContinuousClock.now < end, (try? await Task.sleep(for: Self.returnPause)) != nil {
+            do {
+                if try await havePublishersReturned() { return JanusError.sessionGone }
+            } catch {
+                return error
+            }
+        }
+        return nil
+    }
+
+    /// Polls the room. Returns whether all publishers are present again after one had left.
+    private func havePublishersReturned() async throws -> Bool {
+        do {
+            let listed = try await handle.ask(JanusRoomRequest("listparticipants", room)).report
+            let isWhole = isMissing && publishers.allSatisfy { listed.publisher(named: $0) != nil }
+            pollsWithAll = isWhole ? pollsWithAll + 1 : 0
+            return pollsWithAll >= Self.leastPolls
+        } catch JanusError.refused(let refusal) where refusal.meaning == .noRoom {
+            throw JanusError.roomGone
         }
     }
 
@@ -157,8 +201,9 @@ internal import RTCShareWireFormat
     private func watchRoom() async {
         while (try? await Task.sleep(for: Self.lookPause)) != nil {
             do {
-                _ = try await handle.ask(JanusRoomRequest("listparticipants", room))
-            } catch JanusError.refused(let refusal) where refusal.meaning == .noRoom {
+                // Another session receives all of them.
+                if try await havePublishersReturned() { return handle.end(for: JanusError.sessionGone) }
+            } catch JanusError.roomGone {
                 return handle.end(for: JanusError.roomGone)
             } catch {
                 logger.debug("the room could not be looked at: \(error)")

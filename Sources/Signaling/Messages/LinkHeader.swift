@@ -80,7 +80,12 @@ private struct LinkReader {
     }
 
     private mutating func readLink() -> LinkHeader? {
-        guard text.first == "<", let end = text.firstIndex(of: ">") else { return nil }
+        guard text.first == "<" else { return nil }
+        guard let end = text.firstIndex(of: ">") else {
+            // No further link ends either, and each would be searched to the end of the text.
+            text = ""
+            return nil
+        }
         let target = String(text[text.index(after: text.startIndex)..<end].trimmingSpaces)
         text = text[text.index(after: end)...]
         var parameters: [String: String] = [:]

@@ -87,7 +87,9 @@ package struct LinkExaminer: Sendable {
             page.address = response.address
             // Other answers do not show whether a player can join.
             if [401, 403].contains(response.status) {
-                let use: EndpointRefusal.TokenUse = endpoint.token == nil ? .none : .shown
+                let isOwn = response.url.origin == endpoint.address.origin
+                let use: EndpointRefusal.TokenUse =
+                    endpoint.token == nil ? .none : isOwn ? .shown : .withheld(from: response.url.place)
                 page.fail(WHEPError.refused(EndpointRefusal(response, token: use)))
             }
         } catch {

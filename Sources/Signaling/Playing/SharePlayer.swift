@@ -24,9 +24,16 @@ package func mayPass(_ error: any Error) -> Bool {
     case .refused(let refusal) as WHEPError: [404, 409, 425, 429].contains(refusal.status) || refusal.status >= 500
     case .noJanus(let status?, _) as JanusError: status >= 500
     case let error as JanusError: error.isPassing
-    case .unreachable as HTTPClientError: true
+    // A tunnel or a proxy accepts connections for a server that does not run.
+    case .unreachable as HTTPClientError, .noTLS as HTTPClientError: true
     default: false
     }
+}
+
+/// Returns the time before the next attempt that the server asks for, at most a minute; zero for none.
+package func requestedPause(after error: any Error) -> Duration {
+    guard case .refused(let refusal) as WHEPError = error else { return .zero }
+    return min(refusal.retryAfter ?? .zero, .seconds(60))
 }
 
 extension JanusError {

@@ -71,9 +71,18 @@ extension WHEPError: ExplainedError {
 
     private static func remedy(for refusal: EndpointRefusal) -> String? {
         switch refusal.status {
-        case 300..<400: refusal.location.map { "open \($0), to which the server redirects" }
-        case 401: "copy the whole link, or ask the presenter for the current one"
-        case 403: "ask the presenter to admit new viewers"
+        case 300..<400:
+            refusal.location.flatMap { WebAddress($0) }
+                .map { "use \($0.place) in the link, to which the server redirects" }
+        case 401, 403:
+            if case .withheld(let origin) = refusal.token {
+                "use \(origin) in the link, if that is the right server (the secret is not sent to a server that another "
+                    + "one redirects to)"
+            } else if refusal.status == 401 {
+                "copy the whole link, or ask the presenter for the current one"
+            } else {
+                "ask the presenter to admit new viewers"
+            }
         case 404, 405, 410: "check the link"
         case 406, 415, 422: "use a server that sends \(refusal.media)"
         case 409, 429, 503:

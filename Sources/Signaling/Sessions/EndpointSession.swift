@@ -51,6 +51,8 @@ internal import RTCShareWireFormat
     /// The URLs of the servers that the answer names.
     private(set) var namedServers: [String] = []
     private var isTelling = false
+    /// Whether the server has not answered an ICE restart yet.
+    private var isRestarting = false
     private var takesCandidates = true
 
     private static let descriptionType = "application/sdp"
@@ -188,24 +190,34 @@ internal import RTCShareWireFormat
         await sendWaiting()
     }
 
-    /// Sends the waiting candidates; more may arrive during that.
+    /// Sends the waiting candidates of the offer that the server has; more may arrive during that. Those of a restart wait
+    /// until the server has accepted it, and those of a former offer are dropped.
     private func sendWaiting() async {
         guard !isTelling, offer != nil else { return }
         isTelling = true
         defer { isTelling = false }
-        while let first = candidates.first, takesCandidates, resource != nil {
-            let group = candidates.filter { $0.mid == first.mid && $0.ufrag == first.ufrag }
-            candidates.removeAll { $0.mid == first.mid && $0.ufrag == first.ufrag }
-            await send(group.map(\.candidate), mid: first.mid, ufrag: first.ufrag)
+        while takesCandidates, resource != nil, let (section, mid) = nextSection() {
+            let group = candidates.filter { $0.mid == mid && section.hasFragment($0.ufrag) }
+            candidates.removeAll { $0.mid == mid && section.hasFragment($0.ufrag) }
+            await send(group.map(\.candidate), of: section, mid: mid)
         }
-        candidates = []
+        if !isRestarting { candidates = [] }
     }
 
-    private func send(_ candidates: [CandidateAttribute], mid: String, ufrag: String) async {
-        guard let resource, let section = offer?.media.first(where: { (try? $0.mid()) == mid }) else { return }
-        let password = section.attribute("ice-pwd")?.attributeValue ?? ""
+    /// The section of the first waiting candidate of the offer; nil if there is none.
+    private func nextSection() -> (section: MediaDescription, mid: String)? {
+        for candidate in candidates {
+            let section = offer?.media.first { (try? $0.mid()) == candidate.mid }
+            if let section, section.hasFragment(candidate.ufrag) { return (section, candidate.mid) }
+        }
+        return nil
+    }
+
+    private func send(_ candidates: [CandidateAttribute], of section: MediaDescription, mid: String) async {
+        guard let resource else { return }
         let lines =
-            ["a=ice-ufrag:\(ufrag)", "a=ice-pwd:\(password)", section.line.description, "a=mid:\(mid)"]
+            ["ice-ufrag", "ice-pwd"].compactMap { section.attribute($0)?.description }
+            + [section.line.description, "a=mid:\(mid)"]
             + candidates.map { SDPLine(attribute: "candidate", $0.value).description }
         do {
             let fragment = lines.map { $0 + "\r\n" }.joined()
@@ -223,6 +235,11 @@ internal import RTCShareWireFormat
     func restart() async -> SessionRestart {
         // A restart would bring candidates of other kinds of routes.
         guard filter == nil, let resource, let answer else { return .refused }
+        isRestarting = true
+        defer {
+            isRestarting = false
+            Task { await sendWaiting() }
+        }
         await connection.restartICE()
         do {
             let offer = try await connection.makeOffer()
@@ -312,7 +329,14 @@ internal import RTCShareWireFormat
 
     private func tokenUse(at url: WebAddress) -> EndpointRefusal.TokenUse {
         guard token != nil else { return .none }
-        return url.origin == endpoint.origin ? .shown : .withheld(from: url.origin)
+        return url.origin == endpoint.origin ? .shown : .withheld(from: url.place)
+    }
+}
+
+extension MediaDescription {
+    /// Whether the section has this user name fragment.
+    fileprivate func hasFragment(_ fragment: String) -> Bool {
+        attribute("ice-ufrag")?.attributeValue.map { $0 == fragment } ?? false
     }
 }
 

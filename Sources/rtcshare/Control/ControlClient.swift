@@ -106,6 +106,12 @@ struct ControlClient: Sendable {
         }
     }
 
+    /// Whether the share answers a request that it can answer at once.
+    private func answersState() async -> Bool {
+        guard let call = try? ControlRequest.status.call else { return false }
+        return (try? await send(call)) != nil
+    }
+
     /// Returns the body of the response, unless `receive` accepts it.
     private func send(_ call: ControlCall, receive: (@Sendable ([UInt8]) -> Bool)? = nil) async throws -> [UInt8] {
         let patience = call.method == .GET && receive == nil ? Self.statePatience : Self.patience
@@ -117,6 +123,12 @@ struct ControlClient: Sendable {
             response = try await client.perform(call.method.rawValue, call.path, json: call.body)
         } catch {
             guard case .timedOut = error else { throw Ended() }
+            if ![.GET, .DELETE].contains(call.method), await answersState() {
+                throw CommandFailure(
+                    .unavailable,
+                    "the share has not finished this within \(patience.components.seconds) seconds, and continues: it may "
+                        + "wait for somebody's permission", try: "rtcshare status")
+            }
             throw peer.stop
                 ?? CommandFailure(
                     .unavailable,

@@ -173,8 +173,9 @@ internal import RTCShareVideoCoding
                     continuation.yield(.opened(nil))
                     return
                 } catch {
+                    let pause = max(Self.restartPause, requestedPause(after: error))
                     guard !Task.isCancelled, ContinuousClock.now < end, mayPass(error),
-                        (try? await Task.sleep(for: Self.restartPause)) != nil
+                        (try? await Task.sleep(for: pause)) != nil
                     else {
                         continuation.yield(.opened(error))
                         return

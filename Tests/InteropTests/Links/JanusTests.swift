@@ -220,6 +220,39 @@ extension Interop {
             #expect(try await sending.outcome(timeout: .seconds(20)).status == 0)
         }
 
+        @Test("A share that is published again after its connection was lost is seen again")
+        func publishedAgain() async throws {
+            let folder = try TemporaryFolder()
+            let server = try await JanusServer([JanusServer.Room(id: 5)], in: folder)
+            let share = try Share(environment: Self.environment(folder), in: folder)
+            let options = ["--janus", server.webSocketURL, "--janus-room", "5"]
+            func publish() async throws -> RunningProgram {
+                let program = try share.start(
+                    ["send", "--source", "test:320x240@30", "--attendee", "alice", "--no-control"] + options)
+                try await waitUntilPublished(1, by: program)
+                return program
+            }
+            let first = try await publish()
+            defer { first.stop() }
+            let viewer = try share.start(["view", "--janus-publisher", "alice#content", "--no-window"] + options)
+            defer { viewer.stop() }
+            try await viewer.wait(for: "a picture", timeout: .seconds(30)) {
+                viewer.standardError.contains("Video 1 is added")
+            }
+            let second = try await publish()
+            defer { second.stop() }
+            // Its WebSocket ends, and with that its session.
+            Foundation.kill(first.processIdentifier, SIGKILL)
+            try await viewer.wait(for: "the picture's return", timeout: .seconds(60)) {
+                viewer.standardError.components(separatedBy: "Video 1 is added").count == 3
+            }
+            second.interrupt()
+            #expect(try await second.outcome(timeout: .seconds(20)).status == 0)
+            // Nobody publishes any more.
+            #expect(try await viewer.outcome(timeout: .seconds(30)).status == 0, "\(viewer.standardError)")
+            #expect(viewer.standardError.contains("The presenter ended the connection."))
+        }
+
         @Test("Twenty subscribers see one share, whom few key frames are enough for")
         func manySubscribers() async throws {
             let folder = try TemporaryFolder()

@@ -83,8 +83,10 @@ import Testing
     }
 
     @Test(
-        "A room is a number if it has only ASCII digits",
-        arguments: [("1234", true), ("٣", false), ("12a", false), ("", false)])
+        "A room is a number if it is written as one",
+        arguments: [
+            ("1234", true), ("0", true), ("٣", false), ("12a", false), ("", false), ("0042", false), ("+49", false),
+        ])
     func rooms(text: String, isNumber: Bool) {
         if case .number = JanusID(text) { #expect(isNumber) } else { #expect(!isNumber) }
         #expect(JanusID(text).description == text && JanusID(text).asName == .name(text))

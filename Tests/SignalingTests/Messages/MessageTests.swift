@@ -79,10 +79,10 @@ struct MessageTests {
     }
 
     @Test(
-        "A link header does not trap, and the number of its links is limited",
+        "A link header does not trap, and the number of its links is limited", .timeLimit(.minutes(1)),
         arguments: [
             "", "<", "<a", "<a>;", "<a>;=", "<a>;x=\"", "<a>;x=\"\\", ";;;,,,", "<>;rel", "x <a>",
-            String(repeating: "<a>,", count: 500),
+            String(repeating: "<a>,", count: 500), String(repeating: "<,", count: 200_000),
         ])
     func hostileLinks(_ text: String) { #expect(LinkHeader.parse(text).count <= 32) }
 

@@ -97,11 +97,17 @@ struct PublicationTests {
     @Test("A refusal is explained by the server's sentence, or by the meaning of its status")
     func refusalWords() throws {
         let url = try #require(WebAddress("http://server.example/whep"))
-        func words(_ status: Int, _ body: String = "", codecs: [String] = []) -> String {
-            let response = HTTPClient.Response(
-                status: status, headers: [("Content-Type", "text/plain")], body: Array(body.utf8), url: url)
-            return WHEPError.refused(EndpointRefusal(response, token: .shown, codecs: codecs)).description
+        func words(
+            _ status: Int, _ body: String = "", location: String? = nil, codecs: [String] = [],
+            token: EndpointRefusal.TokenUse = .shown
+        ) -> String {
+            let headers = [("Content-Type", "text/plain")] + (location.map { [("Location", $0)] } ?? [])
+            let response = HTTPClient.Response(status: status, headers: headers, body: Array(body.utf8), url: url)
+            return WHEPError.refused(EndpointRefusal(response, token: token, codecs: codecs)).description
         }
+        let secure = "https://server.example"
+        #expect(words(301, location: secure + "/whep").contains("; use \(secure) in the link"))
+        #expect(words(401, token: .withheld(from: secure)).contains("; use \(secure) in the link"))
         #expect(words(401, "the door is closed").hasPrefix("the server refuses: the door is closed; "))
         #expect(words(404, "no").hasPrefix("the server refuses: there is nothing at this address (HTTP 404: no); "))
         #expect(words(418) == "the server refuses with HTTP 418")
@@ -120,7 +126,7 @@ struct PublicationTests {
         }
         let passing: [any Error] = [
             WHEPError.sessionGone, WHEPError.lost, JanusError.sessionGone, JanusError.noPublisher("a", present: []),
-            HTTPClientError.unreachable("", ""), refused(404), refused(503),
+            HTTPClientError.unreachable("", ""), HTTPClientError.noTLS(""), refused(404), refused(503),
             JanusError.noJanus(status: 502, sentence: nil),
         ]
         let lasting: [any Error] = [
@@ -128,6 +134,18 @@ struct PublicationTests {
             HTTPClientError.certificate(""), refused(401), refused(403), JanusError.noJanus(status: 200, sentence: nil),
         ]
         #expect(passing.allSatisfy(mayPass) && !lasting.contains(where: mayPass))
+    }
+
+    @Test("A session is started again when the server permits it, but after a minute at the latest")
+    func requestedPauses() throws {
+        let url = try #require(WebAddress("http://server.example/whep"))
+        func pause(_ headers: [(String, String)]) -> Duration {
+            let response = HTTPClient.Response(status: 429, headers: headers, body: [], url: url)
+            return requestedPause(after: WHEPError.refused(EndpointRefusal(response, token: .shown)))
+        }
+        #expect(pause([("Retry-After", "7")]) == .seconds(7))
+        #expect(pause([("Retry-After", "9999")]) == .seconds(60))
+        #expect(pause([]) == .zero && requestedPause(after: WHEPError.lost) == .zero)
     }
 
     private let clock = ManualClock()

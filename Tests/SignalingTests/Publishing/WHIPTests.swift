@@ -2,6 +2,7 @@ import Logging
 import NIOHTTP1
 import RTCShareContentShare
 import RTCSharePeerConnection
+import RTCShareSDP
 import TestSupport
 import Testing
 
@@ -334,6 +335,45 @@ struct WHIPTests {
         #expect(await session.restart() == part.outcome)
         await pictures.wait(for: 10)
         #expect(await server.asked.filter { $0.method == "PATCH" }.allSatisfy { $0.body.contains("a=ice-ufrag:") })
+        await viewer.session.leave()
+        await server.end()
+        await share.end()
+    }
+
+    @Test("Candidates of a restart wait until the server has accepted it, and have its credentials")
+    func candidatesOfRestart() async throws {
+        let share = try await PublishingFixture()
+        var played = PlayedServer.Part()
+        played.restartMark = "*"
+        played.patched = .noContent
+        let server = try await PlayedServer(played)
+        let viewer = try await share.room.addViewer(
+            media: [.content, .contentAudio], configuration: ServerFixture.connection.mending)
+        let session = EndpointSession(
+            endpoint: try #require(WebAddress(await server.url)), token: nil, connection: viewer.session.connection,
+            usesOwnServers: false, logger: Logger(label: "test"), explain: WHIPError.init)
+        _ = try await session.begin()
+        await PictureCounter(try #require(await server.sessions.first)).wait()
+        func patches() async -> [TrickleFragment] {
+            await server.asked.filter { $0.method == "PATCH" }.compactMap { try? TrickleFragment(parsing: $0.body) }
+        }
+        await server.hold()
+        async let outcome = session.restart()
+        await waitUntil { await !patches().isEmpty }
+        let fragment = try #require(await patches().first?.usernameFragment)
+        let candidate = try #require(
+            CandidateAttribute("candidate:1 1 udp 2122260223 127.0.0.1 9 typ host ufrag \(fragment)"))
+        let mid = try #require(await server.asked.first?.body.firstMatch(of: /a=mid:(.*)\r\n/)?.1)
+        await session.send(candidate, mid: String(mid), ufrag: fragment)
+        await session.send(candidate, mid: String(mid), ufrag: "former")
+        #expect(await patches().count == 1)
+        await server.release()
+        #expect(await outcome == .begun)
+        await waitUntil { await patches().count > 1 }
+        let bodies = await server.asked.filter { $0.method == "PATCH" }.map(\.body)
+        #expect(bodies.count == 2 && bodies[1].contains("a=candidate:1 1 udp") && !bodies[1].contains("former"))
+        let passwords = bodies.compactMap { $0.firstMatch(of: /a=ice-pwd:.*/)?.0 }
+        #expect(passwords.count == 2 && passwords[0] == passwords[1])
         await viewer.session.leave()
         await server.end()
         await share.end()
