@@ -23,6 +23,19 @@ extension Interop.NetworkTests {
                 """
         }
 
+        private static let routers = ["sender_router", "viewer_router"]
+
+        /// Drops packets on their way through the routers.
+        private static func drop(_ packets: String) -> String {
+            routers.map { router in
+                """
+                on $\(router) nft add table ip filtered
+                on $\(router) nft add chain ip filtered forward '{ type filter hook forward priority -2; }'
+                on $\(router) nft add rule ip filtered forward \(packets) drop
+                """
+            }.joined(separator: "\n")
+        }
+
         /// Makes the viewer's round trips longer than a millisecond: until it has measured one, Janus keeps no packets to
         /// send again.
         private static func addDistance(to network: TestNetwork) async throws {
@@ -82,13 +95,14 @@ extension Interop.NetworkTests {
 
         /// A network, and what a side has for it.
         enum Route: String, CaseIterable {
-            case twoRouters, relayOfRtcshare, relayOfJanus, onlyIPv6
+            case twoRouters, relayOfRtcshare, relayOfJanus, onlyIPv6, onlyTCP
         }
 
         @Test("A room gets a share, and a viewer gets it from there", arguments: Route.allCases)
         func published(over route: Route) async throws {
             let folder = try TemporaryFolder()
-            let attachment: Attachment = [.twoRouters, .relayOfJanus].contains(route) ? .portRestricted : .direct
+            let isDirect = [.relayOfRtcshare, .onlyIPv6].contains(route)
+            let attachment: Attachment = isDirect ? .direct : .portRestricted
             let network = try await TestNetwork(
                 sender: attachment, viewer: attachment, versions: route == .onlyIPv6 ? .v6 : .v4, in: folder)
             var (media, nat, options) = ([String](), [String](), [String]())
@@ -108,15 +122,12 @@ extension Interop.NetworkTests {
                     "turn_user = \"\(TestNetwork.username)\"", "turn_pwd = \"\(TestNetwork.password)\"",
                 ]
                 // Janus' own ports can't be reached.
-                for router in ["sender_router", "viewer_router"] {
-                    try await network.run(
-                        """
-                        on $\(router) nft add table ip only
-                        on $\(router) nft add chain ip only forward '{ type filter hook forward priority -2; }'
-                        on $\(router) nft add rule ip only forward udp dport 20000-21000 drop
-                        """)
-                }
+                try await network.run(Self.drop("udp dport 20000-21000"))
             case .onlyIPv6: media = ["ipv6 = true"]
+            case .onlyTCP:
+                // With libnice, Janus offers TCP only as ICE-lite.
+                nat = ["ice_tcp = true", "ice_lite = true"]
+                try await network.run(Self.drop("meta l4proto udp"))
             }
             let room = try await NetworkRoom(
                 over: network, at: route == .onlyIPv6 ? TestNetwork.serverV6 : TestNetwork.serverV4, media: media,
@@ -134,6 +145,7 @@ extension Interop.NetworkTests {
                 case .relayOfRtcshare: #expect(local.candidateType == "relay")
                 case .relayOfJanus: #expect(remote.candidateType == "relay")
                 case .onlyIPv6: #expect(remote.address == TestNetwork.serverV6)
+                case .onlyTCP: #expect(remote.protocol == "tcp")
                 }
             }
             try await room.end([viewing, sending])
@@ -153,20 +165,11 @@ extension Interop.NetworkTests {
                 names.map { Self.newest($0, in: folder).transport?.iceLocalUsernameFragment }
             }
             let old = fragments()
-            for router in ["sender_router", "viewer_router"] {
-                try await network.run(
-                    """
-                    on $\(router) nft add table ip silent
-                    on $\(router) nft add chain ip silent forward '{ type filter hook forward priority -2; }'
-                    on $\(router) nft add rule ip silent forward meta l4proto udp drop
-                    """)
-            }
+            try await network.run(Self.drop("meta l4proto udp"))
             try await viewing.wait(for: "other credentials", timeout: .seconds(30)) {
                 zip(old, fragments()).allSatisfy { $0 != nil && $1 != nil && $0 != $1 }
             }
-            for router in ["sender_router", "viewer_router"] {
-                try await network.run("on $\(router) nft delete table ip silent")
-            }
+            for router in Self.routers { try await network.run("on $\(router) nft delete table ip filtered") }
             let before = frames()
             try await viewing.wait(for: "frames after that", timeout: .seconds(30)) { frames() > before + 30 }
             #expect(sending.standardError.components(separatedBy: "is published to").count == 2)

@@ -84,6 +84,8 @@ class Viewing:
 
     def transceiver_added(self, _, transceiver):
         transceiver.set_property("do-nack", True)
+        if self.options.corrections:
+            transceiver.set_property("fec-type", self.GstWebRTC.WebRTCFECType.ULP_RED)
         # Otherwise it answers with the first codec alone.
         if transceiver.get_property("kind") == self.GstWebRTC.WebRTCKind.VIDEO and self.options.codec:
             caps = f"application/x-rtp,media=video,encoding-name={self.options.codec.upper()}"
@@ -236,6 +238,16 @@ class Viewing:
                 break
         count_frames(report, list(self.times), now_ms())
 
+    def count_corrected(self):
+        """The packets that forward error correction has recovered."""
+        elements = self.peer.iterate_all_by_element_factory_name("rtpulpfecdec")
+        self.report["packets_corrected"] = 0
+        while True:
+            result, element = elements.next()
+            if result != self.Gst.IteratorResult.OK:
+                break
+            self.report["packets_corrected"] += element.get_property("recovered")
+
     def run(self):
         loop = self.GLib.MainLoop()
         threading.Thread(target=loop.run, daemon=True).start()
@@ -243,11 +255,17 @@ class Viewing:
         try:
             self.negotiate()
             self.watch()
+            self.count_corrected()
         finally:
             if self.session:
                 urllib.request.urlopen(self.session, timeout=20).close()
             self.pipeline.set_state(self.Gst.State.NULL)
             loop.quit()
+
+
+def add_options(parser):
+    parser.add_argument("--codec", help="the only codec of the answer")
+    parser.add_argument("--corrections", action="store_true", help="accept forward error correction")
 
 
 def main():
@@ -257,8 +275,7 @@ def main():
         except (ImportError, ValueError) as error:
             sys.exit(f"{error}")
         return
-    options = parse_arguments(
-        __doc__.splitlines()[0], lambda parser: parser.add_argument("--codec", help="the only codec of the answer"))
+    options = parse_arguments(__doc__.splitlines()[0], add_options)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     # Ends with the first frame.
     signal.signal(signal.SIGINT, lambda *_: setattr(options, "duration", 0))

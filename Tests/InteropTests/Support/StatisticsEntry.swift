@@ -22,6 +22,7 @@ struct StatisticsEntry: Decodable {
     var remoteCandidateId: String?
     var candidateType: String?
     var address: String?
+    var `protocol`: String?
 
     /// The newest report of a file, whose last line may be half written.
     static func newest(in file: URL) -> [StatisticsEntry] {
