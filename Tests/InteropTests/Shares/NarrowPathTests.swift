@@ -83,7 +83,7 @@ extension Interop {
             let offer = try await share.offer(["--source", "test:640x360@30"])
             _ = try folder.write(LossyPathTests.withoutRoutes(offer), to: "offer.sdp")
             let watching = try viewer.start(
-                duration: 9, snapshotAt: "", viewer == .firefox ? ["--bare-addresses"] : [], in: folder)
+                duration: 12, snapshotAt: "", viewer == .firefox ? ["--bare-addresses"] : [], in: folder)
             defer { watching.stop() }
             try await watching.wait(for: "the answer", timeout: .seconds(120)) {
                 FileManager.default.fileExists(atPath: share.answer.path)
