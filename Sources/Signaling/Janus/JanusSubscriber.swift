@@ -31,7 +31,8 @@ internal import RTCShareWireFormat
     /// they have ended the share.
     private static let returnTime = Duration.seconds(5)
     private static let returnPause = Duration.seconds(1)
-    /// The number of polls in a row that show a return: a publisher who has just left can still be listed.
+    /// The number of polls in a row that must show a return, because the list can still contain a publisher who has just
+    /// left.
     private static let leastPolls = 2
 
     nonisolated init(

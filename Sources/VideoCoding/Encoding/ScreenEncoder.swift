@@ -213,7 +213,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         _ order: EncodingOrder
     ) throws(VideoCodingError) -> Update? {
         guard hasPalettes || scrolls != nil else { return nil }
-        if changed.isEmpty { return try repaint(picture) }
+        if changed.isEmpty, scrolls == nil { return try repaint(picture) }
         var rest = scrolls.map { MacroblockMap(size: picture.size, cells: $0.remaining) } ?? changed
         let (few, bits, others) = try contents(of: picture, in: rest)
         let isLarge =
