@@ -57,10 +57,10 @@ package struct LossPolicy: Sendable {
     /// The time for which unused correction can be saved and then sent at once.
     package static let savedTime = Duration.milliseconds(500)
 
-    /// The numbers of expected and lost packets in reports, both with decreasing weight.
+    /// The numbers of expected and lost packets, both with decreasing weight.
     private var packets = (expected: 0.0, lost: 0.0)
-    private var lastReport: Instant?
-    /// The round-trip time of the latest report.
+    private var lastSample: Instant?
+    /// The round-trip time at the latest loss.
     package private(set) var roundTripTime = Duration.zero
     /// Whether the loss is high enough to be visible.
     private var isLossy = false
@@ -93,9 +93,9 @@ package struct LossPolicy: Sendable {
 
     /// Processes a loss.
     package mutating func receive(_ sample: LossSample, roundTripTime: Duration?, now: Instant) {
-        let elapsed = lastReport.map { now - $0 } ?? .zero
+        let elapsed = lastSample.map { now - $0 } ?? .zero
         let kept = exp2(-elapsed.seconds / Self.halfLife.seconds)
-        lastReport = now
+        lastSample = now
         packets.expected = packets.expected * kept + Double(sample.packets)
         packets.lost = packets.lost * kept + Double(sample.packets) * sample.fractionLost
         self.roundTripTime = roundTripTime ?? .zero

@@ -31,8 +31,8 @@ internal import RTCShareWireFormat
     /// they have ended the share.
     private static let returnTime = Duration.seconds(5)
     private static let returnPause = Duration.seconds(1)
-    /// The number of polls in a row that must show a return, because the list can still contain a publisher who has just
-    /// left.
+    /// The number of polls, one after the other, that must show a return. A publisher who has just left can still be
+    /// listed.
     private static let leastPolls = 2
 
     nonisolated init(

@@ -40,7 +40,7 @@ final class H264FrameCoder: FrameCoder {
     }
 
     func reconfigure(size: PixelSize, hint: ContentHint) throws(VideoCodingError) -> Bool {
-        // Only whether it is motion changes anything.
+        // Only whether it is motion changes anything. At rest, a key frame delays nothing, and text is sharper as a screen.
         wanted = H264Coder.Configuration(size: size, hint: hint == .motion ? .motion : .detail)
         let isScreenAgain = isResting && wanted != coder.configuration && wanted.hint == .detail
         guard wanted.size != coder.configuration.size || isScreenAgain else { return false }
@@ -57,8 +57,8 @@ final class H264FrameCoder: FrameCoder {
     func encode(
         replacing shown: I420Picture, quantizer: Int, asKeyFrame: Bool, keepsLast: Bool, refines: Bool
     ) throws(VideoCodingError) -> CodedFrame? {
-        // OpenH264 can't change its kind of content while it runs, and a key frame for a hint would cost more than it
-        // gains: the next one that is needed anyway adopts the hint, or that which OpenH264 would choose.
+        // OpenH264 can't change its kind of content while it runs, and a key frame for a video costs more than it gains: the
+        // next one that is needed anyway adopts the hint, or that which OpenH264 would choose.
         if asKeyFrame {
             try reconfigure(wanted)
         } else if chosenKeyFrames == Self.mostChosenKeyFrames || chosenKeyFrames > 0 && wanted.hint == .motion {

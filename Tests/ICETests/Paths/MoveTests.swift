@@ -20,6 +20,17 @@ import Testing
         return network
     }
 
+    /// Two hosts that have been connected for some time, this agent at 192.0.2.1.
+    private func connected(_ time: Duration, _ agent: Int) -> VirtualNetwork {
+        var network = VirtualNetwork()
+        network.addHost(agent, "192.0.2.1")
+        network.addHost(1 - agent, "192.0.2.2")
+        network.introduce(0)
+        network.introduce(1)
+        network.run(time)
+        return network
+    }
+
     @Test(
         "After a NAT binding has expired, media follows the peer's new port, in either role",
         arguments: [0, 1])
@@ -50,12 +61,7 @@ import Testing
 
     @Test("Media moves to a new address in two seconds if a tunnel swallows the old one's packets", arguments: [0, 1])
     func tunnel(agent: Int) throws {
-        var network = VirtualNetwork()
-        network.addHost(agent, "192.0.2.1")
-        network.addHost(1 - agent, "192.0.2.2")
-        network.introduce(0)
-        network.introduce(1)
-        network.run(.seconds(21))
+        var network = connected(.seconds(21), agent)
         network.muted = [try address("192.0.2.1")]
         network.addHost(agent, "10.8.0.2")
         // The owner has noticed that the routes changed.
@@ -74,12 +80,7 @@ import Testing
 
     @Test("Media moves to an address that comes after the connection was lost", arguments: [0, 1])
     func late(agent: Int) throws {
-        var network = VirtualNetwork()
-        network.addHost(agent, "192.0.2.1")
-        network.addHost(1 - agent, "192.0.2.2")
-        network.introduce(0)
-        network.introduce(1)
-        network.run(.seconds(21))
+        var network = connected(.seconds(21), agent)
         network.muted = [try address("192.0.2.1")]
         network.run(.seconds(12))
         #expect(network.agents.allSatisfy { $0.state == .disconnected })
@@ -124,12 +125,7 @@ import Testing
 
     @Test("Repeated checks from hundreds of addresses leave room for the peer's own new one", arguments: [0, 1])
     func floods(agent: Int) throws {
-        var network = VirtualNetwork()
-        network.addHost(agent, "192.0.2.1")
-        network.addHost(1 - agent, "192.0.2.2")
-        network.introduce(0)
-        network.introduce(1)
-        network.run(.seconds(20))
+        var network = connected(.seconds(20), agent)
         let pair = try #require(network.agents[agent].selectedPair)
         var generator = SeededGenerator(seed: 10)
         let names = network.agents.map(\.localCredentials)

@@ -6,7 +6,7 @@ extension Interop {
     /// A share over a path that loses packets and is long, to receivers that other people wrote.
     @Suite(.serialized)
     struct ForwardErrorCorrectionTests {
-        /// What a browser's getStats tells of the picture, at one time.
+        /// The statistics of the video in a browser, at one time.
         private struct Inbound: Decodable {
             var type: String
             var kind: String?

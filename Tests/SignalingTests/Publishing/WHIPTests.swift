@@ -306,6 +306,19 @@ struct WHIPTests {
         let outcome: SessionRestart
     }
 
+    /// Begins a session whose restarts the test makes.
+    private func begin(
+        _ share: PublishingFixture, at server: PlayedServer
+    ) async throws -> (viewer: RoomViewer, session: EndpointSession) {
+        let viewer = try await share.room.addViewer(
+            media: [.content, .contentAudio], configuration: ServerFixture.connection.mending)
+        let session = EndpointSession(
+            endpoint: try #require(WebAddress(await server.url)), token: nil, connection: viewer.session.connection,
+            usesOwnServers: false, logger: Logger(label: "test"), explain: WHIPError.init)
+        _ = try await session.begin()
+        return (viewer, session)
+    }
+
     @Test(
         "ICE is restarted if the server supports it, whatever entity tag it uses",
         arguments: [
@@ -323,12 +336,7 @@ struct WHIPTests {
         played.restartMark = part.mark
         played.patched = part.refusal
         let server = try await PlayedServer(played)
-        let viewer = try await share.room.addViewer(
-            media: [.content, .contentAudio], configuration: ServerFixture.connection.mending)
-        let session = EndpointSession(
-            endpoint: try #require(WebAddress(await server.url)), token: nil, connection: viewer.session.connection,
-            usesOwnServers: false, logger: Logger(label: "test"), explain: WHIPError.init)
-        _ = try await session.begin()
+        let (viewer, session) = try await begin(share, at: server)
         let pictures = PictureCounter(try #require(await server.sessions.first))
         await pictures.wait()
         if part.isGone { await server.forget() }
@@ -347,12 +355,7 @@ struct WHIPTests {
         played.restartMark = "*"
         played.patched = .noContent
         let server = try await PlayedServer(played)
-        let viewer = try await share.room.addViewer(
-            media: [.content, .contentAudio], configuration: ServerFixture.connection.mending)
-        let session = EndpointSession(
-            endpoint: try #require(WebAddress(await server.url)), token: nil, connection: viewer.session.connection,
-            usesOwnServers: false, logger: Logger(label: "test"), explain: WHIPError.init)
-        _ = try await session.begin()
+        let (viewer, session) = try await begin(share, at: server)
         await PictureCounter(try #require(await server.sessions.first)).wait()
         func patches() async -> [TrickleFragment] {
             await server.asked.filter { $0.method == "PATCH" }.compactMap { try? TrickleFragment(parsing: $0.body) }

@@ -314,9 +314,9 @@ struct ScreenEncoderTests {
     func hint() throws {
         let coder = try H264FrameCoder(size: Self.size, hint: .detail)
         let shown = try I420Picture(size: Self.size)
-        func encode(asKeyFrame: Bool = false) throws -> Bool? {
+        func encode(asKeyFrame: Bool = false, refines: Bool = false) throws -> Bool? {
             try coder.encode(
-                replacing: shown, quantizer: 30, asKeyFrame: asKeyFrame, keepsLast: false, refines: false)?.isKeyFrame
+                replacing: shown, quantizer: 30, asKeyFrame: asKeyFrame, keepsLast: false, refines: refines)?.isKeyFrame
         }
         #expect(try encode() == true)
         for hint in [ContentHint.motion, .detail, .motion] {
@@ -324,6 +324,9 @@ struct ScreenEncoderTests {
             #expect(try encode() == false)
         }
         #expect(try encode(asKeyFrame: true) == true && encode() == false)
+        // At rest, a screen is coded again.
+        #expect(try coder.reconfigure(size: Self.size, hint: .detail) == false && encode(refines: true) == false)
+        #expect(try coder.reconfigure(size: Self.size, hint: .detail) && encode() == true)
         #expect(try coder.reconfigure(size: PixelSize(width: 320, height: 240), hint: .motion))
     }
 
