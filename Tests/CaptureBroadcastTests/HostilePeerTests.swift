@@ -123,7 +123,7 @@ import Testing
             client.say(BroadcastMessage.memory.encoded, passing: [writer.descriptor])
             #expect(app.pictures.wait { $0.frames.last?.buffer.samples == picture.samples })
         }
-        let maps = try String(contentsOfFile: "/proc/self/maps", encoding: .utf8)
+        let maps = try kernelTable("/proc/self/maps")
         #expect(maps.split(separator: "\n").filter { $0.contains("memfd:rtcshare-frames") }.count < 130)
         app.source.stop()
     }

@@ -73,7 +73,7 @@ extension Interop {
             ])
             defer { serving.stop() }
             try await serving.wait(for: "the wait for the lock", timeout: .seconds(30)) {
-                let locks = (try? String(contentsOfFile: "/proc/locks", encoding: .utf8)) ?? ""
+                let locks = (try? kernelTable("/proc/locks")) ?? ""
                 return locks.split(separator: "\n").contains {
                     $0.contains("-> FLOCK") && $0.contains(" \(serving.processIdentifier) ")
                 }

@@ -197,7 +197,7 @@ extension Interop {
                 ], in: folder)
             defer { turn.stop() }
             try await turn.wait(for: "coturn", timeout: .seconds(20)) {
-                let table = try? String(contentsOfFile: "/proc/net/tcp", encoding: .utf8)
+                let table = try? kernelTable("/proc/net/tcp")
                 return table?.contains(String(format: ":%04X ", port)) ?? false
             }
             let share = try await ServedShare(

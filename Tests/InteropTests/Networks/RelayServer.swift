@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 extension TestNetwork {
@@ -37,8 +38,7 @@ extension TestNetwork {
         try await program.wait(for: "coturn", timeout: .seconds(10)) {
             // A socket at port 3478, in hexadecimal, that listens: TCP comes after UDP there.
             ["tcp", "tcp6"].contains { table in
-                let text = try? String(
-                    contentsOfFile: "/proc/\(program.processIdentifier)/net/\(table)", encoding: .utf8)
+                let text = try? kernelTable("/proc/\(program.processIdentifier)/net/\(table)")
                 return text?.split(separator: "\n").contains { $0.contains(":0D96 ") && $0.contains(" 0A ") } ?? false
             }
         }

@@ -409,7 +409,7 @@ private final class Relay {
     private static func isOpen(_ port: Int, in table: String) -> Bool {
         let digits = String(port, radix: 16, uppercase: true)
         let place = ":" + String(repeating: "0", count: 4 - digits.count) + digits + " "
-        let text = try? String(contentsOfFile: "/proc/net/\(table)", encoding: .utf8)
+        let text = try? kernelTable("/proc/net/\(table)")
         return text?.split(separator: "\n").contains { line in
             // The local address is the first of two; a connection that is over has one as well.
             line.split(separator: ":", maxSplits: 1).last?.prefix(20).contains(place) == true
