@@ -433,9 +433,11 @@ bool pipewire_video_take(pipewire_video *video, pipewire_picture *picture) {
     *picture = (pipewire_picture){.buffer = taken, .is_missed = is_missed, .removals = video->removals};
     struct spa_meta_header header = header_of(buffer);
     video->newest_time = SPA_MAX(video->newest_time, header.pts);
-    picture->has_sequence = header.seq != 0;
+    bool is_corrupted = header.flags & SPA_META_HEADER_FLAG_CORRUPTED;
+    // The changes of a corrupted buffer are lost: the next one does not follow it.
+    picture->has_sequence = header.seq != 0 && !is_corrupted;
     picture->sequence = header.seq;
-    if (!(header.flags & SPA_META_HEADER_FLAG_CORRUPTED)) read_pixels(video, buffer, picture);
+    if (!is_corrupted) read_pixels(video, buffer, picture);
     struct spa_meta_region crop = {0};
     const void *told = spa_buffer_find_meta_data(buffer, SPA_META_VideoCrop, sizeof crop);
     if (told) copy_shared(&crop, told, sizeof crop);

@@ -144,7 +144,7 @@ struct CastPicturesTests {
             try desktop.pixels.withUnsafeBytes { bytes in
                 var content = desktop.content
                 content.pixels = isPointerOnly ? nil : bytes
-                if !isPointerOnly { sequence += 1 }
+                sequence += 1
                 content.sequence = sequence
                 content.damage = random(3) == 0 ? nil : untold
                 if !isPointerOnly { untold = [] }
@@ -194,6 +194,43 @@ struct CastPicturesTests {
         #expect(damage == [PixelRectangle(x: 96, y: 48, size: PixelSize(width: 16, height: 16))])
         let last = try frame()
         #expect(last == nil)
+    }
+
+    @Test("Buffers that only carry the pointer keep the reported damage, unless a buffer between them was lost")
+    func pointerBuffers() throws {
+        var desktop = Desktop()
+        desktop.resize(to: PixelSize(width: 640, height: 480))
+        var pictures = CastPictures()
+        func frame(_ sequence: UInt64) throws -> VideoFrame? {
+            try desktop.pixels.withUnsafeBytes { bytes in
+                var content = desktop.content
+                (content.pixels, content.sequence) = (bytes, sequence)
+                _ = pictures.receive(content)
+                return try pictures.frame(of: content, evenIfOld: false, now: .zero)
+            }
+        }
+        func movePointer(_ sequence: UInt64?) {
+            var content = desktop.content
+            (content.sequence, content.pointer) = (sequence, CastPointer(place: PixelPosition(x: 9, y: 9)))
+            let hasPixels = pictures.receive(content)
+            #expect(!hasPixels)
+        }
+        _ = try frame(1)
+        let part = PixelRectangle(x: 101, y: 51, size: PixelSize(width: 9, height: 9))
+        desktop.content.damage = [part]
+        movePointer(2)
+        movePointer(3)
+        desktop.fill(part, 0x123456)
+        let reported = try frame(4)
+        #expect(reported?.damage == [part])
+        // A buffer that was lost before, or as corrupted as to have no number, may have contained other changes.
+        let numbers: [(pointer: UInt64?, next: UInt64)] = [(6, 7), (nil, 9)]
+        for sequences in numbers {
+            movePointer(sequences.pointer)
+            desktop.fill(PixelRectangle(x: 300, y: 300, size: PixelSize(width: 4, height: 4)), UInt32(sequences.next))
+            let compared = try frame(sequences.next)
+            #expect(compared?.damage == [PixelRectangle(x: 288, y: 288, size: PixelSize(width: 16, height: 16))])
+        }
     }
 
     @Test("The changes of a lost buffer are in the next one, however little damage that reports")

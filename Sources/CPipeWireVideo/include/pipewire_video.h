@@ -53,7 +53,7 @@ typedef struct {
     uint32_t stride;
     // The number of complete rows.
     uint32_t rows;
-    // Counts the node's frames, if `has_sequence`; some nodes leave it at zero.
+    // Counts the node's buffers, if `has_sequence`; some nodes leave it at zero, and a corrupted buffer has none.
     bool has_sequence;
     uint64_t sequence;
     bool has_crop;

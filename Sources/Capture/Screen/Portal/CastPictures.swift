@@ -35,7 +35,13 @@ struct CastPictures {
     /// Records a buffer, whether or not it will be read. Returns false for one that only carries the pointer.
     mutating func receive(_ content: CastContent) -> Bool {
         if let pointer = content.pointer { receive(pointer) }
-        guard content.pixels != nil, let area = content.area else { return false }
+        guard content.pixels != nil, let area = content.area else {
+            // A desktop that counts buffers counts those of the pointer, too: the next one still follows this.
+            if content.pixels == nil, let known = last?.sequence, content.sequence == known &+ 1 {
+                last?.sequence = content.sequence
+            }
+            return false
+        }
         let follows =
             last.map { last in
                 let counted = content.sequence.flatMap { new in last.sequence.map { new == $0 &+ 1 } } ?? true
