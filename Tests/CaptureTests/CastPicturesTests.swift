@@ -171,10 +171,14 @@ struct CastPicturesTests {
         }
     }
 
-    @Test("Unchanged parts cost nothing, and changed parts are damage even if the desktop does not report them")
-    func comparison() throws {
+    @Test(
+        "Unchanged parts cost nothing, and changed parts are damage even if the desktop reports none or everything",
+        arguments: [nil, [PixelRectangle(x: 0, y: 0, size: PixelSize(width: 640, height: 480))]]
+            as [[PixelRectangle]?])
+    func comparison(reported: [PixelRectangle]?) throws {
         var desktop = Desktop()
         desktop.resize(to: PixelSize(width: 640, height: 480))
+        desktop.content.damage = reported
         var pictures = CastPictures()
         func frame() throws -> VideoFrame? {
             try desktop.pixels.withUnsafeBytes { bytes in
@@ -194,6 +198,27 @@ struct CastPicturesTests {
         #expect(damage == [PixelRectangle(x: 96, y: 48, size: PixelSize(width: 16, height: 16))])
         let last = try frame()
         #expect(last == nil)
+    }
+
+    @Test("Pixels that change to the colors of the pointer above them are current when it leaves")
+    func underPointer() throws {
+        var desktop = Desktop()
+        desktop.resize(to: PixelSize(width: 640, height: 480))
+        var pictures = CastPictures()
+        func frame(pointer place: PixelPosition?) throws -> VideoFrame? {
+            try desktop.pixels.withUnsafeBytes { bytes in
+                var content = desktop.content
+                content.pixels = bytes
+                content.pointer = CastPointer(place: place, shape: .some(Self.shape(0x123456)))
+                _ = pictures.receive(content)
+                return try pictures.frame(of: content, evenIfOld: false, now: .zero)
+            }
+        }
+        _ = try frame(pointer: PixelPosition(x: 100, y: 50))
+        desktop.fill(PixelRectangle(x: 99, y: 50, size: PixelSize(width: 3, height: 2)), 0xFF12_3456)
+        _ = try frame(pointer: PixelPosition(x: 100, y: 50))
+        let last = try #require(try frame(pointer: nil))
+        #expect(Self.rows(last) == desktop.expected(nil))
     }
 
     @Test("Buffers that only carry the pointer keep the reported damage, unless a buffer between them was lost")

@@ -5,7 +5,8 @@ import RTCShareMedia
 ///
 ///     buffers ─▶ recorded: changes, pointer ─▶ a frame, when one is due: the changed parts of the newest buffer
 ///
-/// If the desktop doesn't report changes, the newest buffer is compared with the frame before.
+/// If the desktop doesn't report changes, or reports most of the screen, the newest buffer is compared with the frame
+/// before.
 struct CastPictures {
     /// The number of parts above which they are read as one, and the fraction of the frame above which all of it is
     /// read.
@@ -158,17 +159,22 @@ struct CastPictures {
         of content: CastContent, area: PixelRectangle, size: PixelSize
     ) -> (parts: [PixelRectangle], isWhole: Bool) {
         guard let newest = pictures.newest else { return ([], true) }
-        var parts: [PixelRectangle]
-        if let changes {
-            parts = changes
-        } else {
-            // Comparing rotated or swapped pixels would require reading them.
-            guard content.turn.isUpright, !content.isRGB, let start = content.start(of: area) else { return ([], true) }
-            parts = PictureComparison.changes(from: newest, to: start, stride: content.stride)
-        }
-        parts = Self.gathered(parts)
+        // Some desktops, such as GNOME, report the whole screen for each change.
+        if let changes, let parts = Self.worthwhile(changes, of: size) { return (parts, false) }
+        // Comparing rotated or swapped pixels would require reading them.
+        guard content.turn.isUpright, !content.isRGB, let start = content.start(of: area) else { return ([], true) }
+        var compared = PictureComparison.changes(from: newest, to: start, stride: content.stride)
+        // The newest frame shows the pointer there, which hides changes to its own colors.
+        if let drawn { compared.append(drawn.part) }
+        guard let parts = Self.worthwhile(compared, of: size) else { return ([], true) }
+        return (parts, false)
+    }
+
+    /// Returns the parts to read; nil if reading the whole frame is better.
+    private static func worthwhile(_ parts: [PixelRectangle], of size: PixelSize) -> [PixelRectangle]? {
+        let parts = gathered(parts)
         let pixels = parts.reduce(0) { $0 + $1.size.area }
-        return Double(pixels) > Double(size.area) * Self.largestShare ? ([], true) : (parts, false)
+        return Double(pixels) > Double(size.area) * largestShare ? nil : parts
     }
 
     // MARK: Pixels
