@@ -21,7 +21,7 @@ struct ScreenGrabber<Subject: ScreenSubject> {
     private static var largestShare: Double { 0.6 }
     /// The number of parts above which they are read as one.
     private static var mostParts: Int { 32 }
-    /// The maximum number of consecutive rejections by the server for a subject that seems unchanged.
+    /// The maximum number of consecutive rejections by the server.
     private static var mostRefusals: Int { 3 }
 
     private let connection: XConnection
@@ -93,16 +93,12 @@ struct ScreenGrabber<Subject: ScreenSubject> {
             refusals = 0
             return outcome
         } catch {
-            // The screen may have shrunk since the events were read, or the window may be closed. The request has
-            // changed then.
+            // The screen may have shrunk since the events were read, or the window may be closed. The next check sends
+            // another request then, and reads everything.
             guard case .requestRefused = error, refusals < Self.mostRefusals else { throw error }
             refusals += 1
-            let before = place?.pixels
             subject.forget()
-            guard try locate(signal: signal) else { return .stopped }
-            guard place?.pixels != before else { return .nothingNew }
-            return place == nil || monotonicNow() < settledTime
-                ? .nothingNew : try picture(evenIfOld: evenIfOld, signal: signal)
+            return try locate(signal: signal) ? .nothingNew : .stopped
         }
     }
 
