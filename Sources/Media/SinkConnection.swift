@@ -1,9 +1,9 @@
 internal import RTCShareLocks
 
-/// Keeps a track connected to its source exactly while it has sinks, whichever threads add and remove them.
+/// Keeps a track or a mixer connected to a source exactly while it has sinks, whichever threads add and remove them.
 ///
 /// No lock is held while the source is called: one thread does it, and checks again afterwards.
-final class SinkConnection: Sendable {
+package final class SinkConnection: Sendable {
     private struct State {
         var isConnected = false
         var isSwitching = false
@@ -11,8 +11,10 @@ final class SinkConnection: Sendable {
 
     private let state = Locked(State())
 
+    package init() {}
+
     /// Connects or disconnects until the state is the one that `isWanted` returns.
-    func update(isWanted: () -> Bool, connect: () -> Void, disconnect: () -> Void) {
+    package func update(isWanted: () -> Bool, connect: () -> Void, disconnect: () -> Void) {
         while true {
             let next = state.withLock { state -> Bool? in
                 let wanted = isWanted()

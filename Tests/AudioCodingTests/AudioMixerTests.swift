@@ -107,11 +107,35 @@ struct AudioMixerTests {
         #expect(log.frames.last?.samples.first == 0.75)
     }
 
+    @Test("Inputs run only while the mixer has a sink, and a later sink receives no audio from before")
+    func pause() {
+        let mixer = AudioMixer { .zero }
+        let sources = [PushAudioSource(), PushAudioSource()]
+        for source in sources { mixer.add(input: source, volume: 0.5) }
+        #expect(!sources.contains { $0.broadcaster.hasSinks })
+        let (first, second) = (Log(), Log())
+        mixer.add(first)
+        mixer.add(second)
+        mixer.remove(first)
+        #expect(sources.allSatisfy { $0.broadcaster.hasSinks })
+        // This waits for the other input.
+        sources[0].capture(block(1, 0))
+        mixer.remove(second)
+        #expect(!sources.contains { $0.broadcaster.hasSinks })
+        mixer.add(first)
+        for number in 10..<12 {
+            for source in sources { source.capture(block(0.5, number)) }
+        }
+        #expect(first.frames.map(\.timestamp) == [.milliseconds(200), .milliseconds(220)])
+        #expect(first.frames.allSatisfy { $0.samples.allSatisfy { $0 == 0.5 } } && second.frames.isEmpty)
+    }
+
     @Test("A released mixer is detached from its sources")
     func release() {
         let source = PushAudioSource()
         var mixer: AudioMixer? = AudioMixer()
         mixer?.add(input: source)
+        mixer?.add(Log())
         #expect(source.broadcaster.hasSinks)
         mixer = nil
         #expect(mixer == nil && !source.broadcaster.hasSinks)

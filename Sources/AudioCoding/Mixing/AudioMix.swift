@@ -90,6 +90,11 @@ struct AudioMix {
         inputs[id]?.volume = volume
     }
 
+    /// Discards all that is known of an input except its volume, before it starts again after a pause.
+    mutating func restart(_ id: ObjectIdentifier) {
+        if let input = inputs[id] { inputs[id] = Input(volume: input.volume) }
+    }
+
     /// Removes an input, and returns the blocks that waited for it.
     mutating func remove(_ id: ObjectIdentifier) -> [AudioFrame] {
         inputs[id] = nil

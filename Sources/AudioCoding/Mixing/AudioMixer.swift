@@ -3,9 +3,10 @@ public import RTCShareMedia
 
 /// Mixes any number of sources into one, such as a microphone and the audio of the machine, at 48 kHz in stereo.
 ///
-/// Each input has its volume, and can start, pause and stop at any time. The mixer waits up to half a second for an
-/// input that is slower than the others. An input with future timestamps is played from the arrival of its first block.
-/// The sum can exceed full scale: the encoder clips it softly.
+/// Each input has its volume, and can start, pause and stop at any time. The mixer receives audio from its inputs only
+/// while it has sinks itself, so that a microphone is not used while nobody listens. It waits up to half a second for
+/// an input that is slower than the others. An input with future timestamps is played from the arrival of its first
+/// block. The sum can exceed full scale: the encoder clips it softly.
 public final class AudioMixer: BroadcastingAudioSource {
     private struct State {
         var mix = AudioMix()
@@ -50,14 +51,39 @@ public final class AudioMixer: BroadcastingAudioSource {
             state.mix.add(id, volume: volume)
             return input
         }
-        if let input { source.add(input) }
+        if let input { setConnected(input) }
     }
 
     /// Removes an input.
     public func remove(input source: any AudioSource) {
         if let input = state.withLock({ $0.inputs.removeValue(forKey: ObjectIdentifier(source)) }) {
-            source.remove(input)
+            setConnected(input)
             update { $0.remove(ObjectIdentifier(source)) }
+        }
+    }
+
+    /// Adds a sink, which receives every later block.
+    public func add(_ sink: any AudioSink) {
+        broadcaster.add(sink)
+        for input in state.withLock({ $0.inputs.values }) { setConnected(input) }
+    }
+
+    /// Removes a sink, which receives no later block, except one that another thread is passing to it now.
+    public func remove(_ sink: any AudioSink) {
+        broadcaster.remove(sink)
+        for input in state.withLock({ $0.inputs.values }) { setConnected(input) }
+    }
+
+    private func setConnected(_ input: Input) {
+        let id = ObjectIdentifier(input.source)
+        input.connection.update {
+            broadcaster.hasSinks && state.withLock { $0.inputs[id] === input }
+        } connect: {
+            input.source.add(input)
+        } disconnect: {
+            input.source.remove(input)
+            // Audio that waits is not for the next sink.
+            state.withLock { $0.mix.restart(id) }
         }
     }
 
@@ -92,6 +118,7 @@ public final class AudioMixer: BroadcastingAudioSource {
     /// The sink of one source, which the source does not keep alive through the mixer.
     private final class Input: AudioSink {
         let source: any AudioSource
+        let connection = SinkConnection()
         private let mixer: @Sendable () -> AudioMixer?
 
         init(source: any AudioSource, mixer: AudioMixer) {
