@@ -292,7 +292,7 @@ let package = Package(
                 "VideoCoding", "WireFormat",
             ], ["TestSupport", logging, nioCore, nioPosix], swiftSettings: settingsOfWaitingTests),
         tests(
-            "PlaybackTests", ["CSDL", "Capture", "Locks", "Media", "Playback"]),
+            "PlaybackTests", ["CSDL", "Capture", "ContentShare", "Locks", "Media", "Playback"]),
         tests("RTPTests", ["RTP", "WireFormat"]),
         tests("SDPTests", ["SDP", "WireFormat"]),
         tests(

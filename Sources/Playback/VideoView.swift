@@ -86,6 +86,9 @@ public final class VideoView: VideoSink {
     /// attendee. Nil shows frames on arrival.
     public func synchronize(with sound: AudioOutput?) { state.withLock { $0.sound = sound } }
 
+    /// The audio that frames are delayed for.
+    var sound: AudioOutput? { state.withLock { $0.sound } }
+
     /// The counts so far.
     public var statistics: Statistics {
         state.withLock { state in

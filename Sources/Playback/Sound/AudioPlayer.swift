@@ -65,7 +65,7 @@ internal import RTCShareLocks
         outputs.values.map { ($0.sound, $0.output.statistics) }
     }
 
-    fileprivate func play(_ sound: RemoteAudio) {
+    func play(_ sound: RemoteAudio) {
         let id = sound.audioID
         guard outputs[id] == nil else { return }
         let output = AudioOutput(
@@ -80,9 +80,11 @@ internal import RTCShareLocks
         try? remoteAudio.bind(output, toAudio: id)
     }
 
-    fileprivate func drop(_ sound: RemoteAudio) {
+    func drop(_ sound: RemoteAudio) {
         let output = outputs.removeValue(forKey: sound.audioID)?.output
-        for (view, attendee) in views where attendee == sound.attendeeID { view.synchronize(with: nil) }
+        // An attendee can have more audio than this.
+        let other = outputs.values.first { $0.sound.attendeeID == sound.attendeeID }?.output
+        for (view, attendee) in views where attendee == sound.attendeeID { view.synchronize(with: other) }
         if let output { WorkerThread.start(named: "playback end") { output.stop() } }
     }
 }
