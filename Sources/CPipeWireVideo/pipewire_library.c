@@ -42,6 +42,7 @@
       (stream, direction, target, flags, parameters, count)) \
     X(int, pw_stream_update_params, (struct pw_stream * stream, const struct spa_pod **parameters, uint32_t count), \
       (stream, parameters, count)) \
+    X(int, pw_stream_set_active, (struct pw_stream * stream, bool active), (stream, active)) \
     X(struct pw_buffer *, pw_stream_dequeue_buffer, (struct pw_stream * stream), (stream)) \
     X(int, pw_stream_queue_buffer, (struct pw_stream * stream, struct pw_buffer * buffer), (stream, buffer)) \
     X(struct pw_thread_loop *, pw_thread_loop_new, (const char *name, const struct spa_dict *properties), \

@@ -326,6 +326,10 @@ const char *pipewire_video_problem(const pipewire_video *video) { return video->
 pipewire_video_format pipewire_video_get_format(const pipewire_video *video) { return video->format; }
 pipewire_camera_format pipewire_camera_get_format(const pipewire_video *video) { return video->camera; }
 
+void pipewire_video_set_active(pipewire_video *video, bool is_active) {
+    if (video->state != pipewire_video_ended) pw_stream_set_active(video->stream, is_active);
+}
+
 // MARK: Pictures
 
 // What a node tells of a picture lies in memory that it may change at any time: it is copied once, and the copy is checked.

@@ -282,6 +282,29 @@ struct CastPicturesTests {
         }
     }
 
+    @Test("Changes during a pause of the desktop are in the next frame, although numbers and damage do not show them")
+    func pause() throws {
+        var desktop = Desktop()
+        desktop.resize(to: PixelSize(width: 64, height: 64))
+        var pictures = CastPictures()
+        func frame(_ sequence: UInt64) throws -> VideoFrame? {
+            try desktop.pixels.withUnsafeBytes { bytes in
+                var content = desktop.content
+                (content.pixels, content.sequence) = (bytes, sequence)
+                _ = pictures.receive(content)
+                return try pictures.frame(of: content, evenIfOld: false, now: .zero)
+            }
+        }
+        #expect(!pictures.hasFrame)
+        _ = try frame(1)
+        #expect(pictures.hasFrame)
+        pictures.loseTrack()
+        desktop.fill(PixelRectangle(x: 0, y: 0, size: PixelSize(width: 16, height: 16)), 1)
+        desktop.content.damage = [PixelRectangle(x: 32, y: 32, size: PixelSize(width: 4, height: 4))]
+        let next = try #require(try frame(2))
+        #expect(Self.rows(next) == desktop.expected(nil))
+    }
+
     @Test("Changes while no frame is taken are kept in a short list and are in the next frame")
     func untakenChanges() throws {
         var desktop = Desktop()

@@ -92,6 +92,9 @@ pipewire_video_state pipewire_video_get_state(const pipewire_video *video);
 const char *pipewire_video_problem(const pipewire_video *video);
 pipewire_video_format pipewire_video_get_format(const pipewire_video *video);
 
+// Pauses or resumes the node, which is active at first. A paused node writes no frames, and does not report later what
+// has changed meanwhile.
+void pipewire_video_set_active(pipewire_video *video, bool is_active);
 // Takes the next frame. Returns false if there is none.
 bool pipewire_video_take(pipewire_video *video, pipewire_picture *picture);
 // Searches for frames that the node has written but PipeWire has not announced, until the node's memory changes.

@@ -76,6 +76,9 @@ final class NodeStream: Sendable {
     /// Whether the node has paused the frames.
     var isPaused: Bool { locked { pipewire_video_get_state(handle) == pipewire_video_paused } }
 
+    /// Pauses or resumes the node, which is active at first. A paused node writes no frames.
+    func setActive(_ isActive: Bool) { locked { pipewire_video_set_active(handle, isActive) } }
+
     /// Searches for frames that the node has written but PipeWire has not announced. Call this if the first one is
     /// missing.
     func lookForMissedPictures() { locked { pipewire_video_look_for_missed(handle) } }

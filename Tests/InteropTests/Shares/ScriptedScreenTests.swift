@@ -205,6 +205,48 @@ extension Interop {
             }
         }
 
+        @Test("A desktop writes no frames while nobody looks, and the next viewer or start gets the newest frame")
+        func rest() async throws {
+            let folder = try TemporaryFolder()
+            let desktop = try await WaylandDesktop(.none, in: folder)
+            let portal = try await ScriptedPortal(on: desktop)
+            let node = try ScriptedNode(
+                "screen", on: desktop, isCamera: false, [ScriptedNode.format(video_node_bgrx, Self.size, rates: [])])
+            let (source, log) = try await source(of: node, by: portal)
+            defer { source.stop() }
+            try await node.streams()
+            func give(_ picture: Picture, _ sequence: UInt64, _ damage: [video_node_rectangle]) async throws {
+                try await wait(for: "a buffer") {
+                    node.give(picture.bytes(), stride: 256, damage: damage) { $0.sequence = sequence }
+                }
+                try await wait(for: "picture \(sequence)") { log.rows == picture.rows }
+            }
+            var picture = Picture(64, 48, 1)
+            try await give(picture, 1, [])
+
+            source.remove(log)
+            try await wait(for: "a pause") { !node.isStreaming }
+            // Of what changed in the pause, the next picture tells only a part, with the next number.
+            picture.fill(8, 8, 8, 0xAB_CDEF)
+            picture.fill(40, 30, 4, 0x12_3456)
+            source.add(log)
+            try await node.streams()
+            try await give(picture, 2, [video_node_rectangle(x: 8, y: 8, width: 8, height: 8)])
+            try await wait(for: "no interruption") { log.now.interruption == nil && !log.now.isMuted }
+
+            // A start while nothing changes: the desktop gives nothing.
+            source.stop()
+            try await wait(for: "another pause") { !node.isStreaming }
+            let count = log.now.count
+            try source.start()
+            try await wait(for: "the newest picture") { log.now.count > count }
+            #expect(log.rows == picture.rows && log.now.newest?.damage == nil)
+            try await wait(for: "no interruption") { log.now.interruption == nil && !log.now.isMuted }
+            picture.fill(20, 20, 4, 0x65_4321)
+            try await node.streams()
+            try await give(picture, 3, [video_node_rectangle(x: 0, y: 0, width: 2, height: 2)])
+        }
+
         @Test("A node that goes and a PipeWire that ends are said")
         func ends() async throws {
             let folder = try TemporaryFolder()

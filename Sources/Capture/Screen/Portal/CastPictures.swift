@@ -33,6 +33,9 @@ struct CastPictures {
     /// Whether there is a change that no frame shows.
     var hasChange: Bool { hasPixels || (pointerMoved && pictures.newest != nil) }
 
+    /// Whether there is a frame, which may be old.
+    var hasFrame: Bool { pictures.newest != nil }
+
     /// Records a buffer, whether or not it will be read. Returns false for one that only carries the pointer.
     mutating func receive(_ content: CastContent) -> Bool {
         if let pointer = content.pointer { receive(pointer) }
@@ -74,8 +77,11 @@ struct CastPictures {
     /// Records that the last buffers can't be read any more.
     mutating func losePixels() {
         hasPixels = false
-        last?.generation = 0
+        loseTrack()
     }
+
+    /// Records that the desktop does not report what changes before the next buffer.
+    mutating func loseTrack() { last?.generation = 0 }
 
     private mutating func receive(_ new: CastPointer) {
         if new.place != pointer.place {
