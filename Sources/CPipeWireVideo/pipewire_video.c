@@ -111,9 +111,10 @@ static void take_camera_format(pipewire_video *video, const struct spa_pod *para
         video->format.generation + 1, pipewire_pixels_bgrx, video->camera.width, video->camera.height};
     uint8_t memory[512];
     struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(memory, sizeof memory);
-    const struct spa_pod *params[2] = {
-        ask_for_buffers(&builder), ask_for_metadata(&builder, SPA_META_Header, sizeof(struct spa_meta_header))};
-    pw_stream_update_params(video->stream, params, 2);
+    const struct spa_pod *params[3] = {
+        ask_for_buffers(&builder), ask_for_metadata(&builder, SPA_META_Header, sizeof(struct spa_meta_header)),
+        ask_for_metadata(&builder, SPA_META_VideoTransform, sizeof(struct spa_meta_videotransform))};
+    pw_stream_update_params(video->stream, params, 3);
     tell(video);
 }
 

@@ -34,6 +34,16 @@ struct CameraTests {
         #expect(Self.usual.format(nearestTo: size, framesPerSecond: rate) == expected)
     }
 
+    @Test(
+        "The rotation of a frame undoes a quarter turn of the camera, and leaves a mirrored frame upright",
+        arguments: [(0, .upright), (1, .quarter), (2, .half), (3, .threeQuarters)] as [(UInt32, VideoRotation)])
+    func rotation(transform: UInt32, expected: VideoRotation) {
+        #expect(PictureTurn(waylandTransform: transform).rotation == expected)
+        // These mirror the content first.
+        let mirrored = PictureTurn(waylandTransform: transform + 4)
+        #expect(mirrored.isMirrored && mirrored.rotation == expected)
+    }
+
     /// Returns a grey buffer with a red left half in a layout, with the given stride or that of GStreamer.
     private static func buffer(_ pixels: CameraFormat.Pixels, _ size: PixelSize, stride: Int) -> [UInt8] {
         // BT.601: grey (126, 128, 128), red (81, 90, 240).

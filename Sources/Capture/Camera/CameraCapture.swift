@@ -138,7 +138,8 @@ final class CameraCapture: Sendable {
                 }
             }
             if let picture = picture.flatMap({ $0 }) {
-                broadcaster.send(VideoFrame(buffer: picture, timestamp: monotonicNow()))
+                broadcaster.send(
+                    VideoFrame(buffer: picture, timestamp: monotonicNow(), rotation: taken.content.turn.rotation))
             } else {
                 broadcaster.observers.didRefuse(CaptureError.unreadablePicture)
             }

@@ -133,6 +133,25 @@ extension Interop {
             }
         }
 
+        @Test("The frames of a camera that is mounted sideways have its rotation")
+        func turned() async throws {
+            let session = try await Session()
+            let node = try ScriptedNode(
+                "sideways", on: session.desktop, [ScriptedNode.format(video_node_yuy2, Self.size)])
+            let source = try await session.open("sideways")
+            let log = FrameLog(source)
+            try source.start()
+            defer { source.stop() }
+            try await node.streams()
+            let picture = Self.picture(video_node_yuy2)
+            for (transform, rotation) in [(UInt32(1), VideoRotation.quarter), (2, .half)] {
+                try await wait(for: "\(rotation)") {
+                    node.give(picture.bytes, stride: picture.stride) { $0.transform = transform }
+                    return log.now.newest?.rotation == rotation
+                }
+            }
+        }
+
         @Test("Cameras are changed while they run, by choice, one after the other, and by format")
         func switching() async throws {
             let session = try await Session()

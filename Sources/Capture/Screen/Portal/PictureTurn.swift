@@ -10,6 +10,13 @@ struct PictureTurn: Equatable {
     /// Whether the content is not transformed.
     var isUpright: Bool { !isMirrored && quarterTurns == 0 }
 
+    /// The clockwise rotation after which the content is upright, and mirrored horizontally if ``isMirrored``.
+    var rotation: VideoRotation {
+        // Mirroring after a rotation is the same as mirroring before the opposite one.
+        let turns = isMirrored ? quarterTurns : (4 - quarterTurns) % 4
+        return VideoRotation(rawValue: turns * 90) ?? .upright
+    }
+
     /// Returns the transformed size.
     func size(of size: PixelSize) -> PixelSize {
         quarterTurns % 2 == 0 ? size : PixelSize(width: size.height, height: size.width)
