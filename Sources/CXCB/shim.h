@@ -1,8 +1,11 @@
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <sys/ipc.h>
-#include <sys/shm.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <xcb/composite.h>
 #include <xcb/damage.h>
 #include <xcb/randr.h>
@@ -33,20 +36,29 @@ static inline const xcb_query_extension_reply_t *cxcb_randr_extension(xcb_connec
     return xcb_get_extension_data(connection, &xcb_randr_id);
 }
 
-// A System V segment of `length` bytes mapped here, or null; its id goes to `identifier`.
-static inline void *cxcb_segment_create(size_t length, int *identifier) {
-    int segment = shmget(IPC_PRIVATE, length, IPC_CREAT | 0600);
-    if (segment < 0) return NULL;
-    void *address = shmat(segment, NULL, 0);
-    if (address == (void *)-1) {
-        shmctl(segment, IPC_RMID, NULL);
+// Memory of `length` bytes mapped here, or null; its descriptor, for the X server, goes to `descriptor`. It vanishes with
+// its last mapping, so that a killed process leaves none behind.
+static inline void *cxcb_memory_create(size_t length, int *descriptor) {
+    // The C library hides memfd_create from Swift, and MFD_CLOEXEC, which is 1.
+    int memory = (int)syscall(SYS_memfd_create, "rtcshare-screen", 1u);
+    if (memory < 0) return NULL;
+    void *address = MAP_FAILED;
+    if (ftruncate(memory, (off_t)length) == 0)
+        address = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+    if (address == MAP_FAILED) {
+        close(memory);
         return NULL;
     }
-    *identifier = segment;
+    *descriptor = memory;
     return address;
 }
 
-// Marks the segment to vanish with its last mapping, so that a killed process leaves none behind.
-static inline void cxcb_segment_forget(int identifier) {
-    shmctl(identifier, IPC_RMID, NULL);
+static inline void cxcb_memory_release(void *address, size_t length) { munmap(address, length); }
+
+// Whether descriptors can be sent to the server: over a network, the connection would end.
+static inline bool cxcb_takes_descriptors(xcb_connection_t *connection) {
+    struct sockaddr_storage address;
+    socklen_t length = sizeof address;
+    return getsockname(xcb_get_file_descriptor(connection), (struct sockaddr *)&address, &length) == 0
+           && address.ss_family == AF_UNIX;
 }

@@ -324,25 +324,27 @@ struct DisplaySourceTests {
         }
     }
 
-    @Test("No shared memory outlives a source")
+    @Test("A source shares unnamed memory with the X server, which outlives it in neither process")
     func segments() throws {
-        func ours() throws -> Int {
-            let table = try String(contentsOfFile: "/proc/sysvipc/shm", encoding: .utf8)
-            let pid = "\(ProcessInfo.processInfo.processIdentifier)"
-            return table.split(separator: "\n").filter { $0.split(separator: " ").dropFirst(4).first ?? "" == pid }
-                .count
-        }
         let display = try VirtualDisplay()
+        func mappings() throws -> [Int] {
+            try [ProcessInfo.processInfo.processIdentifier, display.processID].map { process in
+                try kernelTable("/proc/\(process)/maps").split(separator: "\n")
+                    .count { $0.contains("memfd:rtcshare-screen") }
+            }
+        }
         let (source, sink) = try capture(.screen, of: display)
         #expect(sink.wait { !$0.frames.isEmpty })
-        #expect(try ours() == 1)
+        let shared = try mappings()
+        #expect(shared == [1, 1])
         source.stop()
         // A frame keeps the memory that it is in.
         sink.forgetFrames()
         // The server releases it when it reads our request, for which nothing waits.
         let deadline = monotonicNow() + .seconds(10)
-        while try ours() > 0, monotonicNow() < deadline { usleep(10_000) }
-        #expect(try ours() == 0)
+        while try mappings() != [0, 0], monotonicNow() < deadline { usleep(10_000) }
+        let left = try mappings()
+        #expect(left == [0, 0])
     }
 
     /// A bitmap of 7×5 that no scaling or shift would leave alike, for xsetroot.

@@ -5,6 +5,8 @@ import TestSupport
 final class VirtualDisplay: Sendable {
     /// The display's name in DISPLAY.
     let name: String
+    /// The number of the server's process.
+    var processID: Int32 { server.processIdentifier }
     private let server: Process
 
     /// Whether the programs that the tests need are installed: Xvfb, and those that paint and capture.

@@ -1,6 +1,9 @@
 import RTCShareCXCB
 
-/// Memory into which the X server writes screen pixels: a System V segment, attached on both sides.
+/// Memory into which the X server writes screen pixels, mapped on both sides.
+///
+/// The server gets its descriptor (MIT-SHM 1.2). The number of a System V segment could mean the memory of another
+/// program there, if the server runs outside of this program's container.
 final class SharedSegment {
     /// The server's identifier of the segment.
     let identifier: xcb_shm_seg_t
@@ -11,15 +14,16 @@ final class SharedSegment {
     /// Creates a segment of `byteCount`; nil if the server can't share memory with this process, for example over a
     /// network.
     init?(connection: XConnection, byteCount: Int) throws(CaptureError) {
-        guard let shm = cxcb_shm_extension(connection.handle), shm.pointee.present != 0 else { return nil }
-        var system: Int32 = 0
-        guard let address = cxcb_segment_create(byteCount, &system) else { return nil }
+        guard let shm = cxcb_shm_extension(connection.handle), shm.pointee.present != 0,
+            cxcb_takes_descriptors(connection.handle)
+        else { return nil }
+        var descriptor: Int32 = -1
+        guard let address = cxcb_memory_create(byteCount, &descriptor) else { return nil }
         let identifier = xcb_generate_id(connection.handle)
-        let attach = xcb_shm_attach_checked(connection.handle, identifier, UInt32(bitPattern: system), 0)
+        // This closes the descriptor.
+        let attach = xcb_shm_attach_fd_checked(connection.handle, identifier, descriptor, 0)
         var isAttached = false
-        defer { if !isAttached { shmdt(address) } }
-        // Both sides have mapped it, or it is useless: in either case it must not outlive this process.
-        defer { cxcb_segment_forget(system) }
+        defer { if !isAttached { cxcb_memory_release(address, byteCount) } }
         guard try connection.check(attach) else { return nil }
         isAttached = true
         self.identifier = identifier
@@ -30,6 +34,6 @@ final class SharedSegment {
     deinit {
         xcb_shm_detach(connection.handle, identifier)
         xcb_flush(connection.handle)
-        shmdt(memory.baseAddress)
+        cxcb_memory_release(memory.baseAddress, memory.count)
     }
 }
