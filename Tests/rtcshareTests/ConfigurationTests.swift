@@ -211,6 +211,9 @@ struct ConfigurationTests {
         #expect(try !serve(["--no-ask"], with: "ask = true").link.ask)
         #expect(try serve(with: "ask = true").link.ask)
         #expect(throws: CommandFailure.self) { try serve(["--no-source"], with: "") }
+        let off = Array(ShareStart(needsApproval: false, isOnInternet: false).arguments.dropFirst())
+        let started = try serve(off, with: "internet = true", environment: ["RTCSHARE_ASK": "yes"])
+        #expect(!started.link.ask && !started.link.internet)
     }
 
     @Test("All forms of TOML values in one line are parsed according to TOML")

@@ -17,7 +17,8 @@ struct ShareStartTests {
                 "serve", "--source=window:title=--ask", "--microphone=microphone", "--camera=camera", "--attendee=Ada",
                 "--hint=text", "--audio=system", "--audio=tone:440", "--ask", "--internet",
             ])
-        #expect(ShareStart(needsApproval: false, isOnInternet: false).arguments == ["serve"])
+        #expect(
+            ShareStart(needsApproval: false, isOnInternet: false).arguments == ["serve", "--no-ask", "--no-internet"])
     }
 
     @Test("The command has the choices, and rejects a wrong one with its remedy")

@@ -57,7 +57,7 @@ internal import RTCShareTransport
             switch request {
             case .openPage: return .page(url: try await openPage())
             case .start(let start): return try await answerStart(start)
-            case .choices: return try ControlAnswer(json: ShareStart(storedAt: ShareStart.path))
+            case .choices: return try ControlAnswer(json: ShareStart(storedAt: ShareStart.path).withConfiguration)
             case .keep(let choices):
                 try await keep { try choices.keep() }
                 return .done(notice: nil)

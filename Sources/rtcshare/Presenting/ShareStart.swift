@@ -23,7 +23,7 @@ struct ShareStart: Codable, Hashable, Sendable {
     var hidesVideo: Bool?
     var language: String?
 
-    /// The arguments of the command.
+    /// The arguments of the command. A choice against a flag undoes that of the configuration file and the environment.
     var arguments: [String] {
         let values =
             [
@@ -33,7 +33,7 @@ struct ShareStart: Codable, Hashable, Sendable {
             + (audio ?? []).map { ("audio", $0) }
         let flags = [("ask", needsApproval), ("internet", isOnInternet)]
         return ["serve"] + values.compactMap { name, value in value.map { "--\(name)=\($0)" } }
-            + flags.compactMap { name, isOn in isOn == true ? "--\(name)" : nil }
+            + flags.compactMap { name, isOn in isOn.map { $0 ? "--\(name)" : "--no-\(name)" } }
     }
 
     /// Returns the command, with the options of the configuration file and the environment.
@@ -75,6 +75,16 @@ extension ShareStart {
         let text = try? SecretFile.readText(path, what: "choices", maximumBytes: 64 * 1024)
         let stored = text.flatMap { try? ControlJSON.decode(ShareStart.self, from: Array($0.utf8)) }
         self = stored ?? ShareStart()
+    }
+
+    /// These choices for the form, with those of the configuration file and the environment: what the form shows applies.
+    /// Viewers who must ask by those also do so if the last share was open.
+    var withConfiguration: ShareStart {
+        guard let usual = try? ShareStart().command() else { return self }
+        var shown = self
+        shown.needsApproval = needsApproval == true || usual.link.ask
+        shown.isOnInternet = isOnInternet ?? usual.link.internet
+        return shown
     }
 
     /// Stores these choices. Those of the page alone stay if this has none.

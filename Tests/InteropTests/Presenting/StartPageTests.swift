@@ -187,10 +187,12 @@ extension Interop {
 
         @Test("A share that can't start is reported in the words of the program, and the choices stay")
         func failure() async throws {
-            let stage = try await Stage()
+            let stage = try await Stage(["RTCSHARE_ASK": "true"])
             let page = try await BrowserPage(.chromium, in: stage.folder)
             let program = try await stage.present(in: page)
             defer { program.stop() }
+            // A choice that was never made is that of the configuration.
+            #expect(try await page.evaluate("start.elements.approval.value") as? String == "ask")
             try await page.click("#picker-other summary")
             try await PresenterPageTests.type("tset:320x180@15", in: page)
             try await page.click("#begin")
