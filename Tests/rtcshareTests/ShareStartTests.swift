@@ -19,6 +19,8 @@ struct ShareStartTests {
             ])
         #expect(
             ShareStart(needsApproval: false, isOnInternet: false).arguments == ["serve", "--no-ask", "--no-internet"])
+        // The page announces the desktop's dialog.
+        #expect(ShareStart(source: "portal").arguments == ["serve", "--source=portal", "--choose"])
     }
 
     @Test("The command has the choices, and rejects a wrong one with its remedy")

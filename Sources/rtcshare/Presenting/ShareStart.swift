@@ -32,8 +32,11 @@ struct ShareStart: Codable, Hashable, Sendable {
             ]
             + (audio ?? []).map { ("audio", $0) }
         let flags = [("ask", needsApproval), ("internet", isOnInternet)]
-        return ["serve"] + values.compactMap { name, value in value.map { "--\(name)=\($0)" } }
-            + flags.compactMap { name, isOn in isOn.map { $0 ? "--\(name)" : "--no-\(name)" } }
+        // The page announces the desktop's dialog, also if an earlier choice was saved.
+        let choosesAnew = source.flatMap { try? SourceSpecification($0) }?.isChosenOnDesktop == true
+        let options = values.compactMap { name, value in value.map { "--\(name)=\($0)" } }
+        let choices = flags.compactMap { name, isOn in isOn.map { $0 ? "--\(name)" : "--no-\(name)" } }
+        return ["serve"] + options + choices + (choosesAnew ? ["--choose"] : [])
     }
 
     /// Returns the command, with the options of the configuration file and the environment.

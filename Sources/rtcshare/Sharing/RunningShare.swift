@@ -103,8 +103,10 @@ internal import RTCShareWireFormat
             openContent ?? { specification, frameRate in
                 let tokens = try options.tokens(
                     for: specification, remedy: "start the share with --my-token-file FILE --peer-token-file FILE")
+                // Only a start uses a saved choice: a switch to the desktop's dialog is one to another source.
                 return try OpenedSources.open(
-                    specification, maximumFrameRate: frameRate, broadcastTokens: tokens)
+                    specification, maximumFrameRate: frameRate, broadcastTokens: tokens,
+                    choosesAnew: specification.isChosenOnDesktop)
             }
         course = ShareCourse(
             isServed: server != nil, servers: places.count, isRecording: film != nil, duration: options.output.duration)

@@ -119,6 +119,9 @@ enum SourceSpecification: Specification {
         )
     }
 
+    /// Whether a person chooses the source in the desktop's dialog.
+    var isChosenOnDesktop: Bool { if case .portal = self { true } else { false } }
+
     private static let chooseSource = "To choose another source, add --source."
 
     /// Opens the source, ready to be started: its size is known, and an invalid source has thrown.

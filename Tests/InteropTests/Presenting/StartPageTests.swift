@@ -313,10 +313,15 @@ extension Interop {
             let program = try await stage.present(in: page)
             defer { program.stop() }
             try await page.wait(until: "\(Self.chosen) === 'Choose on the desktop'")
+            // With an earlier choice, too.
+            let token = try folder.write("token", to: "home/.local/state/rtcshare/portal-any.token").path
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: token)
             try portal.set(["Start": .uint32(1)])
             try await page.click("#begin")
             try await page.wait(until: "!document.getElementById('refusal').hidden")
-            #expect(try portal.asked().contains { $0.contains("SelectSources") })
+            let asked = try portal.asked()
+            #expect(asked.contains { $0.contains("SelectSources") }, "\(asked)")
+            #expect(!asked.contains { $0.contains("restore_token") }, "\(asked)")
             #expect(try await page.evaluate(Self.status) as? String == "before")
 
             try await page.wait(until: "document.querySelectorAll('#picker-cameras li').length === 1")
@@ -328,6 +333,11 @@ extension Interop {
             try await page.click("#begin")
             try await page.wait(state: "during")
             #expect(try await stage.state().source.hasPrefix("camera"))
+            _ = try portal.asked()
+            #expect(try await stage.share.run(["switch", "portal"]).status == 77)
+            let askedAgain = try portal.asked()
+            #expect(askedAgain.contains { $0.contains("SelectSources") }, "\(askedAgain)")
+            #expect(!askedAgain.contains { $0.contains("restore_token") }, "\(askedAgain)")
         }
 
         @Test(
