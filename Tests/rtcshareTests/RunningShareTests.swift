@@ -349,6 +349,20 @@ struct RunningShareTests {
         #expect(await stage.finish() == 0)
     }
 
+    @Test("A mute of all audio remembers the audio that it has silenced, until an unmute")
+    func silencedAudio() async throws {
+        let stage = try await Stage()
+        let steps: [(ControlledSounds, Bool, ControlledSounds?)] = [
+            (.microphone, true, nil), (.all, true, .audio), (.all, true, .audio), (.microphone, false, nil),
+            (.all, true, .microphone), (.all, false, nil), (.all, true, .all),
+        ]
+        for (sounds, isMuted, silenced) in steps {
+            _ = try stage.share.mute(sounds, isMuted)
+            #expect(stage.share.sounds.silenced == silenced, "\(sounds) \(isMuted)")
+        }
+        #expect(await stage.finish() == 0)
+    }
+
     @Test("The end of a source ends the share only after viewers are shown the source")
     func endDuringResume() async throws {
         let stage = try await Stage()

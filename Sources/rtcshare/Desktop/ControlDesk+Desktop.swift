@@ -37,7 +37,8 @@ extension ControlDesk {
         // The page keeps how it pauses.
         let kept = await WorkerThread.run(named: "choices") { ShareStart(storedAt: ShareStart.path) }
         guard case .status(let state)? = await share?.answer(.status),
-            let request = choice.request(in: state, hidesVideo: kept.hidesVideo == true)
+            let request = choice.request(
+                in: state, hidesVideo: kept.hidesVideo == true, silenced: share?.sounds.silenced)
         else { return }
         switch await answer(request) {
         case .page(let url):

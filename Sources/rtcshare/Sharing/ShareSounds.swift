@@ -12,6 +12,8 @@ internal import RTCShareMedia
     private let microphoneObserver: SourceObserver?
     private(set) var isAudioMuted = false
     private(set) var isMicrophoneMuted = false
+    /// The audio that the last mute of all audio has silenced. Nil after an unmute.
+    private(set) var silenced: ControlledSounds?
 
     init(_ sources: OpenedSources, events: AsyncStream<Share.Occurrence>.Continuation) {
         func observer(of sound: OpenedSources.Sound, as role: SourceObserver.Role) -> SourceObserver {
@@ -37,10 +39,18 @@ internal import RTCShareMedia
                 .usage, "the share has no \(sounds == .microphone ? "microphone" : "audio")",
                 try: "restart the share with \(option)")
         }
+        if !isMuted { silenced = nil } else if sounds == .all { silenced = audible ?? silenced }
         if sounds != .microphone, track != nil { isAudioMuted = isMuted }
         if sounds != .audio, microphone != nil { isMicrophoneMuted = isMuted }
         return "The \(names.joined(separator: " and the ")) \(names.count > 1 ? "are" : "is") "
             + (isMuted ? "muted." : "no longer muted.")
+    }
+
+    /// The audio that is not muted. Nil if there is none.
+    private var audible: ControlledSounds? {
+        let isMicrophoneAudible = microphone != nil && !isMicrophoneMuted
+        guard track != nil, !isAudioMuted else { return isMicrophoneAudible ? .microphone : nil }
+        return isMicrophoneAudible ? .all : .audio
     }
 
     /// All audio sources, for starting and stopping.
