@@ -148,6 +148,7 @@ function prepare() {
   start = undefined;
   isIdle = true;
   messages.forget();
+  controls.forget();
   render();
   before.show();
   say("before", text("before.title"));

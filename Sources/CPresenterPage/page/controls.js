@@ -16,7 +16,7 @@ export class Controls {
   #share;
   /** The controls whose change is being made: until then they show the choice of the click. */
   #busy = new Set();
-  /** What the last mute of everything has turned off. */
+  /** What the last mute of everything has turned off; empty after it is unmuted in any way. */
   #silenced = [];
 
   /**
@@ -56,10 +56,11 @@ export class Controls {
 
   /** Mutes all audio and the microphone, or unmutes what was muted so: a microphone that was off before stays off. */
   toggleMute() {
-    const { sounds, microphone, isAudioMuted, isMicrophoneMuted } = this.#share;
+    const { sounds, microphone } = this.#share;
     const isMuted = !this.#isSilent;
-    if (isMuted) this.#silenced = [sounds?.length && !isAudioMuted && "isAudioMuted", microphone && !isMicrophoneMuted && "isMicrophoneMuted"].filter(Boolean);
-    const names = this.#silenced.length ? this.#silenced : sounds?.length ? ["isAudioMuted"] : microphone ? ["isMicrophoneMuted"] : [];
+    const all = [sounds?.length && "isAudioMuted", microphone && "isMicrophoneMuted"].filter(Boolean);
+    if (isMuted) this.#silenced = all.filter((name) => !this.#share[name]);
+    const names = isMuted ? all : this.#silenced.length ? this.#silenced : all.slice(0, 1);
     if (names.length) this.#change(Object.fromEntries(names.map((name) => [name, isMuted])));
   }
 
@@ -100,9 +101,16 @@ export class Controls {
     if (isDone && this.#share.isLocked) await this.#make("access", { isLocked: false });
   }
 
+  /** Forgets the mute of a share. */
+  forget() {
+    this.#silenced = [];
+  }
+
   /** @param {object} share */
   show(share) {
+    const wasSilent = this.#share && this.#isSilent;
     this.#share = share;
+    if (wasSilent && !this.#isSilent) this.#silenced = [];
     const { isPaused } = this;
     press(find("pause"), isPaused, text(isPaused ? "resume" : "pause"), isPaused ? "resume" : "pause");
     const isSilent = this.#isSilent;

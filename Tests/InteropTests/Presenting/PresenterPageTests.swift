@@ -17,11 +17,13 @@ extension Interop {
         private static let access = "document.querySelector('input[name=access]:checked').value"
 
         /// A share with viewers who must be admitted, and its page.
-        private static func share(in folder: TemporaryFolder) async throws -> (ServedShare, String) {
+        private static func share(
+            _ options: [String] = [], in folder: TemporaryFolder
+        ) async throws -> (ServedShare, String) {
             // Recordings without a name go to the user's folder.
             let home = folder.file("home")
             try FileManager.default.createDirectory(at: home, withIntermediateDirectories: true)
-            let share = try await ServedShare(["--ask"], environment: ["HOME": home.path], in: folder)
+            let share = try await ServedShare(["--ask"] + options, environment: ["HOME": home.path], in: folder)
             let page = try await share.presenterPage()
             return (share, page)
         }
@@ -124,7 +126,7 @@ extension Interop {
             arguments: [Viewer.chromium, .firefox])
         func keys(browser: Viewer) async throws {
             let folder = try TemporaryFolder()
-            let (share, link) = try await Self.share(in: folder)
+            let (share, link) = try await Self.share(["--microphone", "tone"], in: folder)
             defer { share.stop() }
             let page = try await BrowserPage(browser, in: folder)
             try await page.go(to: link)
@@ -146,8 +148,20 @@ extension Interop {
             try await page.wait(until: "\(Self.headline) === 'Paused'")
             try await page.press("p")
             try await page.wait(until: "\(Self.headline) === '1 person is watching'")
+            let (muted, heard) = ("ariaChecked === 'false'", "ariaChecked === 'true'")
             try await page.press("m")
-            try await share.wait { $0.isAudioMuted }
+            try await page.wait(until: "sounds.\(muted) && microphone.\(muted)")
+            #expect(try await share.status().isMicrophoneMuted)
+            try await page.press("m")
+            try await page.wait(until: "sounds.\(heard) && microphone.\(heard)")
+            // A microphone that a switch has turned off stays off.
+            for control in ["microphone", "sounds"] {
+                try await page.click("#\(control)")
+                try await page.wait(until: "\(control).\(muted)")
+            }
+            try await page.press("m")
+            try await page.wait(until: "sounds.\(heard)")
+            #expect(try await share.status().isMicrophoneMuted)
             try await page.press("l")
             try await page.wait(until: "\(Self.access) === 'locked'")
             try await page.press("l")
