@@ -117,8 +117,7 @@ extension RunningShare {
         }
     }
 
-    /// Makes new viewers wait for admission, or not. Then those of an open link don't wait any longer, because they could
-    /// join again. Returns a sentence with the result.
+    /// Makes new viewers wait for admission, or not. Returns a sentence with the result.
     func setApproval(_ isNeeded: Bool) throws -> String {
         let server = try linkServer()
         server.requiresApproval = isNeeded
@@ -126,8 +125,14 @@ extension RunningShare {
         guard !server.isLocked else {
             return "Viewers don't need approval any more, but the link is locked: new viewers can't join."
         }
-        for viewer in room.viewers where viewer.membership.isWaiting { _ = try? server.admit(viewer.id) }
+        admitViewersWithoutApproval(at: server)
         return "Anyone with the link can watch."
+    }
+
+    /// Admits the viewers who wait, if viewers of the open link need no approval: they could join again.
+    func admitViewersWithoutApproval(at server: ViewerServer) {
+        guard !server.requiresApproval else { return }
+        for viewer in room.viewers where viewer.membership.isWaiting { _ = try? server.admit(viewer.id) }
     }
 
     /// Disconnects a viewer. Returns a sentence with the result.

@@ -242,6 +242,7 @@ internal import RTCShareWireFormat
             let server = try linkServer()
             guard server.isLocked else { return .done(notice: "The link is already open.") }
             server.unlock()
+            admitViewersWithoutApproval(at: server)
             return done("The link is open: new viewers can join.")
         case .invite(let main, let subgroups):
             return try await inViewerTurn { try await invite(RoomMembership(main: main, subgroups: subgroups)) }
