@@ -36,11 +36,15 @@ if (kept.hidesVideo !== undefined) remember("slate", kept.hidesVideo ? "on" : "o
 const STOPPED = "v1/share";
 /** A stream of the share that is silent for this time (ms) is broken: there is at least a comment every 10 seconds. */
 const SILENCE = 30_000;
+/** Two states are of different shares if these began at times that differ more (ms). */
+const OTHER_BEGIN = 5000;
 
 /** @type {object | undefined} the newest state of the share */
 let share;
 /** When it was started. */
 let start;
+/** When the share began, of performance.now(), which nobody sets. */
+let begin;
 /** Whether nothing is shared, and this page can start a share. */
 let isIdle = false;
 /** @type {{ state: string, title: string, text?: string, foreign?: string, code?: string, canRetry?: boolean, canStart?: boolean } | undefined} shown in place of the share */
@@ -78,6 +82,11 @@ const sourceDialog = new SourceDialog(sources, picker, async (source) => {
 
 const happened = {
   share: (now) => {
+    // A tab that has rested can have missed the end of a share.
+    if (share && Math.abs(beginOf(now) - begin) > OTHER_BEGIN) {
+      forget();
+      messages.forget();
+    }
     const isBack = notice !== undefined || !share;
     const isNews = share && now.messages.at(-1)?.id !== share.messages.at(-1)?.id;
     take(now);
@@ -87,6 +96,7 @@ const happened = {
   },
   idle: () => prepare(),
   ended: ({ reason }) => {
+    messages.forget();
     const end = { state: "ended", title: text("ended.title"), text: text("over.text"), foreign: endOf(reason) };
     give(end);
     setTimeout(() => notice === end && events.isRunning && give({ ...end, canStart: true }), SETTLED);
@@ -141,22 +151,33 @@ function chooseSource() {
   sourceDialog.open(share.source);
 }
 
+/** Forgets a share, and ends everything that belongs to it. Its messages stay, as it can come back. */
+function forget() {
+  share = undefined;
+  start = undefined;
+  problems.hide();
+  for (const part of [viewers, controls]) part.forget();
+  for (const part of [links, graph, preview]) part.stop();
+  for (const dialog of document.querySelectorAll("dialog[open]:not(#help)")) dialog.close();
+}
+
 /** Shows the form that starts a share. */
 function prepare() {
   notice = undefined;
-  share = undefined;
-  start = undefined;
   isIdle = true;
+  forget();
   messages.forget();
-  controls.forget();
   render();
   before.show();
   say("before", text("before.title"));
 }
 
+const beginOf = ({ uptime }) => performance.now() - uptime * 1000;
+
 function take(now) {
   const wasIdle = isIdle;
   share = now;
+  begin = beginOf(now);
   start ??= new Date(Date.now() - now.uptime * 1000);
   notice = undefined;
   isIdle = false;
@@ -167,12 +188,7 @@ function take(now) {
 
 function give(words) {
   notice = words;
-  share = undefined;
-  start = undefined;
-  links.stop();
-  graph.stop();
-  preview.stop();
-  for (const dialog of document.querySelectorAll("dialog[open]:not(#help)")) dialog.close();
+  forget();
   if (isIdle) before.hide(false);
   isIdle = false;
   render();

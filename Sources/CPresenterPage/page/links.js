@@ -39,8 +39,11 @@ export class Links {
   /** Requests them, and again from time to time. */
   async update() {
     this.#wait(PERIOD);
+    const timer = this.#timer;
     try {
       const { places } = await get("v1/links");
+      // Of a share that is over, or of an earlier request.
+      if (this.#timer !== timer) return;
       this.#show(places);
       await this.#code(places);
     } catch {
@@ -51,6 +54,7 @@ export class Links {
   stop() {
     clearTimeout(this.#timer);
     this.#timer = 0;
+    reveal(find("link"), false);
   }
 
   clear() {

@@ -14,7 +14,8 @@ export class SourceDialog {
     this.#dialog.addEventListener("close", () => {
       const spec = this.#dialog.returnValue === "switch" ? picker.spec : "";
       this.#dialog.returnValue = "";
-      sources.stop();
+      // The form that starts a share can have taken them over.
+      if (this.#dialog.contains(find("picker"))) sources.stop();
       if (spec) choose(spec);
     });
   }

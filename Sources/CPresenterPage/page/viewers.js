@@ -64,6 +64,13 @@ export class Viewers {
     this.#announce(waiting, others.filter(isWatching));
   }
 
+  /** Forgets the viewers of a share: another one has the same numbers. */
+  forget() {
+    this.clear();
+    this.#waiting.clear();
+    this.#watching = undefined;
+  }
+
   clear() {
     this.#admission.clear();
     this.#viewers.clear();

@@ -204,6 +204,21 @@ extension Interop {
             try await page.click("#begin")
             try await page.wait(state: "during")
             #expect(try await stage.state().source == "test:320x180@15")
+
+            // The next share has no problem of this one.
+            try await page.click("#source-change")
+            try await page.wait(until: "document.getElementById('picker-other').open")
+            try await PresenterPageTests.type("nothing:1", in: page)
+            try await page.click("#source-switch")
+            try await page.wait(until: "!document.getElementById('problem').hidden")
+            #expect(try await stage.share.run(["stop"]).status == 0)
+            try await page.wait(until: "!document.getElementById('again').hidden")
+            try await page.click("#again")
+            try await page.wait(
+                until: "spec.value === 'test:320x180@15' && document.getElementById('begin').ariaDisabled === 'false'")
+            try await page.click("#begin")
+            try await page.wait(state: "during")
+            #expect(try await page.evaluate("document.getElementById('problem').hidden") as? Bool == true)
         }
 
         @Test("The choices are there the next time, and no microphone is used before a click")
