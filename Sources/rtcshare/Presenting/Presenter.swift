@@ -63,9 +63,11 @@ internal import RTCShareLocks
     /// Ends the program and its share, as a signal does.
     func sessionDidEnd() { interruption.request() }
 
-    /// Starts a share, and returns when viewers can join.
+    /// Starts a share, and returns when viewers can join. A share that has ended closes its ports first.
     /// - Throws: The reason if it can't start, or if there is one already.
     func start(_ start: ShareStart, on desk: ControlDesk) async throws(CommandFailure) {
+        // The end of a share is reported before a router has closed the ports, which can take seconds.
+        if starting == nil, desk.share == nil { await sharing?.value }
         guard !isEnding else { throw CommandFailure(.unavailable, "rtcshare present is ending") }
         guard sharing == nil else {
             throw CommandFailure(.unavailable, "something is shared already", try: "rtcshare stop")

@@ -191,6 +191,58 @@ extension Interop.NetworkTests {
             #expect(router.standardOutput.contains("17 600") && router.standardOutput.contains("17 0"))
         }
 
+        @Test(
+            "Another share starts while the router still closes the ports of the last one",
+            .enabled(if: Peers.mustRun || RunningProgram.find("curl") != nil, "curl is not installed"))
+        func startDuringEnd() async throws {
+            let home = try await Home()
+            // Grants ports for PCP, and does not answer requests to close them.
+            let script = try home.folder.write(
+                """
+                import socket, struct
+                server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+                server.bind(("10.0.1.1", 5351))
+                print("ready", flush=True)
+                while True:
+                    request, client = server.recvfrom(1100)
+                    lifetime, = struct.unpack("!I", request[4:8])
+                    if request[0] != 2 or lifetime == 0:
+                        continue
+                    head = struct.pack("!BBBBII12x", 2, 129, 0, 0, lifetime, 7)
+                    outside = bytes(10) + b"\\xff\\xff" + socket.inet_aton("\(Self.outside)")
+                    server.sendto(head + request[24:42] + request[40:42] + outside, client)
+                """, to: "router.py")
+            let python = try #require(TestNetwork.find("python3"))
+            let router = try home.network.start(python, [script.path], on: .senderRouter)
+            try await router.wait(for: "the router", timeout: .seconds(10)) { router.standardOutput.contains("ready") }
+            for name in ["run", "home"] {
+                try FileManager.default.createDirectory(
+                    at: home.folder.file(name), withIntermediateDirectories: true,
+                    attributes: [.posixPermissions: 0o700])
+            }
+            let own = [
+                "HOME": home.folder.file("home").path, "XDG_CONFIG_HOME": home.folder.file("home").path, "BROWSER": "",
+            ]
+            let presenter = try home.network.start(
+                try #require(Peers.rtcshare), ["present"], on: .sender,
+                environment: home.environment.merging(own) { $1 })
+            let socket = home.folder.file("run/rtcshare/share.sock").path
+            try await presenter.wait(for: "the control socket", timeout: .seconds(30)) {
+                FileManager.default.fileExists(atPath: socket)
+            }
+            let start = ["--json", #"{"source":"test:640x360@15","isOnInternet":true}"#]
+            for (request, status) in [(start, "201"), (["--request", "DELETE"], "200"), (start, "201")] {
+                let outcome = try await RunningProgram.run(
+                    try #require(RunningProgram.find("curl")),
+                    [
+                        "--silent", "--unix-socket", socket, "--write-out", " %{http_code}",
+                        "http://localhost/v1/share",
+                    ] + request, in: home.folder, timeout: .seconds(30))
+                #expect(outcome.standardOutput.hasSuffix(status), "\(outcome.standardOutput)")
+            }
+            presenter.interrupt()
+        }
+
         @Test("A device that repeats its answer to a search does not delay a share")
         func chattyDevice() async throws {
             let home = try await Home()
