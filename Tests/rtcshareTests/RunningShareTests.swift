@@ -3,6 +3,7 @@ import RTCShareLocks
 import RTCShareMedia
 import RTCShareSignaling
 import RTCShareTransport
+import RTCShareWireFormat
 import TestSupport
 import Testing
 
@@ -766,6 +767,18 @@ struct RunningShareTests {
         isGathering.open()
         await invitation
         #expect(await kick.reason == "no viewer 7")
+        #expect(await stage.finish() == 0)
+    }
+
+    @Test("A kick disconnects only viewers, and no publication or preview")
+    func kickOfPublication() async throws {
+        let stage = try await Stage()
+        var configuration = Connection.Configuration()
+        configuration.addresses = [.v4(0x7F00_0001)]
+        let publication = try await stage.share.room.addViewer(configuration: configuration)
+        #expect(await stage.share.answer(.kick(viewer: publication.id)).reason == "no viewer \(publication.id)")
+        #expect(stage.share.room.viewers.map(\.id) == [publication.id])
+        await stage.share.room.end()
         #expect(await stage.finish() == 0)
     }
 

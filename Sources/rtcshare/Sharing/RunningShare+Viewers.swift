@@ -138,7 +138,8 @@ extension RunningShare {
     /// Disconnects a viewer. Returns a sentence with the result.
     func kick(_ viewer: Int) async throws -> String {
         let name = viewers.name(of: viewer)
-        let session = room.session(of: viewer)
+        // Publications and previews have numbers in the room, too.
+        let session = viewers.session(of: viewer) == nil ? nil : room.session(of: viewer)
         let isServed = server?.viewers.contains { $0.id == viewer } == true
         guard isServed || session != nil else { throw unknownViewer(viewer) }
         viewers.willRemove(viewer)
