@@ -782,6 +782,22 @@ struct RunningShareTests {
         #expect(await stage.finish() == 0)
     }
 
+    @Test("A preview belongs to the subgroups that the presenter joins, until the presenter leaves them")
+    func previewInSubgroup() async throws {
+        let stage = try await Stage()
+        var configuration = Connection.Configuration()
+        configuration.addresses = [.v4(0x7F00_0001)]
+        let preview = try await stage.share.room.addViewer(configuration: configuration)
+        stage.share.previews[preview.id] = preview.session
+        let design = try Subgroup("design")
+        _ = await stage.share.answer(.join(subgroup: "design"))
+        #expect(stage.share.room.membership(of: preview.id) == RoomMembership(subgroups: [design]))
+        _ = await stage.share.answer(.leave(subgroup: "design"))
+        #expect(stage.share.room.membership(of: preview.id) == RoomMembership())
+        await stage.share.room.end()
+        #expect(await stage.finish() == 0)
+    }
+
     /// A switch to a source whose start blocks.
     enum BlockedStart: CaseIterable, Sendable {
         /// The source is started when it is opened.

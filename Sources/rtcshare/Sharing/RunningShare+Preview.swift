@@ -22,6 +22,7 @@ extension RunningShare {
             offering: offer, configuration: configuration, membership: RoomMembership(subgroups: room.subgroups))
         // It may be over already.
         if room.session(of: viewer.id) != nil { previews[viewer.id] = viewer.session }
+        updatePreviewMemberships()
         return .preview(viewer.id, answer: answer)
     }
 
@@ -31,6 +32,14 @@ extension RunningShare {
             throw CommandFailure(.inputMissing, "no preview \(id)")
         }
         await session.leave()
+    }
+
+    /// Makes the previews members of all subgroups that the presenter has joined, as the content can go to each of them.
+    func updatePreviewMemberships() {
+        let membership = RoomMembership(subgroups: room.subgroups)
+        for id in previews.keys where room.membership(of: id) != membership {
+            try? room.changeMembership(of: id, to: membership)
+        }
     }
 
     /// Limits the previews, so that they are sent the encoding of the viewer with the best path. The path to this machine

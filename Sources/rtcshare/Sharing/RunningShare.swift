@@ -214,6 +214,7 @@ internal import RTCShareWireFormat
                 "The share now goes to \(name == Subgroup.mainRoom ? "the main room" : "the subgroup \(name)").")
         case .join(let name):
             room.join(try Subgroup(name))
+            updatePreviewMemberships()
             return done("You joined the subgroup \(name).")
         case .leave(let name):
             do {
@@ -223,6 +224,7 @@ internal import RTCShareWireFormat
                     .usage, "you are not in the subgroup \(subgroup)",
                     try: "rtcshare status (it lists your subgroups)")
             }
+            updatePreviewMemberships()
             return done("You left the subgroup \(name).")
         case .link(let subgroup): return .links(try links(subgroup).map(ControlLinks.Place.init))
         case .linkCode: return try linkCode()
