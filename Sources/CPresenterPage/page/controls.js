@@ -83,11 +83,12 @@ export class Controls {
   }
 
   #toggleSlate() {
-    const hides = !(this.isPaused ? this.#share.isSlateShown : this.#hidesPicture);
+    const hides = !this.#hidesPicture;
     remember("slate", hides ? "on" : "off");
     this.#keep({ hidesVideo: hides });
-    if (this.isPaused) this.#change({ isPaused: true, isSlateShown: hides });
-    else this.show(this.#share);
+    this.show(this.#share);
+    // A slate that is shown stays until the share resumes.
+    if (this.isPaused && hides && !this.#share.isSlateShown) this.#change({ isPaused: true, isSlateShown: true });
   }
 
   #toggleCamera() {
@@ -126,7 +127,7 @@ export class Controls {
     showSource("sounds", share.sounds?.length, !share.isAudioMuted, share.sounds);
     showSource("microphone", share.microphone, !share.isMicrophoneMuted, [share.microphone]);
     showSource("camera", share.canSendCamera, share.camera, [share.camera]);
-    flip(find("slate"), isPaused ? share.isSlateShown : this.#hidesPicture);
+    flip(find("slate"), this.#hidesPicture);
   }
 
   /** @param {{ maxBitrate: number, isBitrateAutomatic: boolean }} share */

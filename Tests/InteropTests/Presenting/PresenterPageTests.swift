@@ -72,6 +72,10 @@ extension Interop {
             try await page.wait(
                 until: "document.getElementById('situation').innerText.includes('instead of the')")
             #expect(try await share.status().isSlateShown)
+            // The slate stays until the share resumes, and the next pause is without it.
+            try await page.click("#slate")
+            try await page.wait(until: "document.getElementById('slate').ariaChecked === 'false'")
+            #expect(try await share.status().isSlateShown)
             try await page.click("#pause")
             try await page.wait(until: "\(Self.headline) === '1 person is watching'")
             try await page.click("#mute")
