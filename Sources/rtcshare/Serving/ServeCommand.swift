@@ -295,7 +295,7 @@ struct ServeCommand: AsyncParsableCommand {
                 case .machine: "(this machine)"
                 }
             let label = index == 0 ? "Watch:  " : "        "
-            Terminal.shared.say(label + link.url.padded(to: width + 2) + reach)
+            Terminal.shared.show(secret: label + link.url.padded(to: width + 2) + reach)
         }
         // A phone that reads localhost would search for the share on itself.
         let link = links.first { $0.reach != .machine } ?? (self.link.qr == true ? links.first : nil)

@@ -269,31 +269,68 @@ extension Interop {
             #expect(printed.places == printed.links.map { ControlLinks.Place(url: $0, reach: .machine) })
         }
 
+        @Test("A service manager gets no link, also if links are printed")
+        func linkForServiceManager() async throws {
+            let folder = try TemporaryFolder()
+            let path = folder.file("notify").path
+            let descriptor = try Self.managerSocket(at: path)
+            defer { close(descriptor) }
+            let share = try Share(
+                environment: Interop.CommandLineTests.environment(folder).merging(["NOTIFY_SOCKET": path]) { $1 },
+                in: folder)
+            let service = try share.start([
+                "serve", "--source", "test", "--listen", "127.0.0.1:0", "--no-control",
+            ])
+            defer { service.stop() }
+            var received: [String] = []
+            try await service.wait(for: "the start", timeout: .seconds(30)) {
+                received += Self.datagrams(at: descriptor)
+                return received.contains("READY=1")
+            }
+            let link = try #require(service.standardOutput.split(separator: "\n").first)
+            let secret = String(link.drop { $0 != "#" }.dropFirst())
+            #expect(secret.count > 16 && service.standardError.contains(secret), "\(service.standardError)")
+            #expect(!received.contains { $0.contains(secret) }, "\(received)")
+        }
+
         @Test("A service manager gets one datagram for each thing it is told", arguments: [false, true])
         func notifications(isAbstract: Bool) throws {
             let folder = try TemporaryFolder()
             let path = isAbstract ? "@rtcshare-\(UUID().uuidString)" : folder.file("notify").path
-            let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+            let descriptor = try Self.managerSocket(at: path)
             defer { close(descriptor) }
+            #expect(ServiceManager.notify("READY=1", at: path))
+            #expect(ServiceManager.notify("STATUS=für", at: path))
+            #expect(Self.datagrams(at: descriptor) == ["READY=1", "STATUS=für"])
+            #expect(!ServiceManager.notify("READY=1", at: "nowhere"))
+            #expect(!ServiceManager.notify("READY=1", at: folder.file("nobody").path))
+        }
+
+        /// Returns the socket of a service manager, in the abstract namespace if the path begins with `@`.
+        private static func managerSocket(at path: String) throws -> Int32 {
+            let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
             var address = sockaddr_un()
             address.sun_family = sa_family_t(AF_UNIX)
             var bytes = Array(path.utf8)
-            if isAbstract { bytes[0] = 0 }
+            if bytes.first == UInt8(ascii: "@") { bytes[0] = 0 }
             withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
             let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
             let bound = withUnsafePointer(to: address) { pointer in
                 pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
             }
             try #require(bound == 0)
-            #expect(ServiceManager.notify("READY=1", at: path))
-            #expect(ServiceManager.notify("STATUS=für", at: path))
-            for expected in ["READY=1", "STATUS=für"] {
-                var buffer = [UInt8](repeating: 0, count: 100)
+            return descriptor
+        }
+
+        /// Returns the datagrams that have arrived.
+        private static func datagrams(at descriptor: Int32) -> [String] {
+            var texts: [String] = []
+            while true {
+                var buffer = [UInt8](repeating: 0, count: 4096)
                 let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
-                #expect(String(decoding: buffer.prefix(max(0, count)), as: UTF8.self) == expected)
+                guard count > 0 else { return texts }
+                texts.append(String(decoding: buffer.prefix(count), as: UTF8.self))
             }
-            #expect(!ServiceManager.notify("READY=1", at: "nowhere"))
-            #expect(!ServiceManager.notify("READY=1", at: folder.file("nobody").path))
         }
     }
 }
