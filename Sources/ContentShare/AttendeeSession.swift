@@ -229,8 +229,12 @@ package import RTCShareWireFormat
     /// with its attendee's id. Recording decodes nothing.
     ///
     /// If no key frame has arrived for ten seconds and 300 frames, one is requested, so that players can seek.
-    public func recordReceived(to recorder: WebMRecorder) {
-        let source = recorder.addSource()
+    public func recordReceived(to recorder: WebMRecorder) { recordReceived(to: recorder.addSource()) }
+
+    /// Records the received media as those of a sender, whose earlier sessions are over. Media continue in the tracks
+    /// of their names.
+    package func recordReceived(to source: RecordingSource) {
+        source.restart()
         tiles.record(to: source)
         audio.record(to: source)
     }

@@ -88,6 +88,10 @@ package final class WebMMuxer {
         }
     }
 
+    /// Restarts the clocks of a sender, whose media come over a new connection from now on. They continue in the tracks
+    /// of their names after they were added again.
+    package func restart(sender: Int) { senders[sender] = nil }
+
     /// Adds a frame of a video, in decoding order. A track has the rotation of its first frame, which applies to all of
     /// them. A frame of another codec than the last one continues in the video's track for that codec.
     /// - Returns: Whether to request a key frame.

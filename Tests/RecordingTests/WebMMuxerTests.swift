@@ -147,6 +147,20 @@ struct WebMMuxerTests {
         #expect(try WebMFile(path: path).tracks.count == 2)
     }
 
+    @Test("A video continues in its track at its arrival when its sender has a new connection with another clock")
+    func newConnection() throws {
+        let muxer = try WebMMuxer(path: path, unixTimeAtZero: .zero)
+        muxer.addPicture(1, of: 0, name: "alice", isMain: true)
+        _ = try muxer.receive(frame: .vp8(Samples.keyFrame(tag: 1)), times(0), ofPicture: 1)
+        muxer.restart(sender: 0)
+        muxer.addPicture(2, of: 0, name: "alice", isMain: true)
+        let slow = MediaTimes(media: now(5000), capture: now(5000), arrival: now(10_005))
+        _ = try muxer.receive(frame: .vp8(Samples.keyFrame(tag: 2)), slow, ofPicture: 2)
+        try muxer.close()
+        let film = try WebMFile(path: path)
+        #expect(film.tracks.count == 1 && film.blocks.map(\.milliseconds) == [0, 10_000])
+    }
+
     @Test("All but the last half second is in the file if the process is killed")
     func upToDate() throws {
         let muxer = try WebMMuxer(path: path, unixTimeAtZero: .zero)

@@ -7,6 +7,12 @@ package struct RecordingSource: Sendable {
     package let recorder: WebMRecorder
     let sender: Int
 
+    /// Restarts the clocks of the sender, before its media are added again over a new connection.
+    package func restart() {
+        let sender = sender
+        recorder.enqueue { $0.restart(sender: sender) }
+    }
+
     /// Returns a function that records the frames of a video, in decoding order. Video of the same name and codec
     /// continues in the same track. `requestKeyFrame` is called when a key frame would be useful for seeking.
     package func picture(

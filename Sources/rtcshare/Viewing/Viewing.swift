@@ -5,6 +5,7 @@ internal import RTCShareLocks
 internal import RTCShareMedia
 internal import RTCSharePeerConnection
 internal import RTCShareSignaling
+internal import RTCShareStreams
 internal import RTCShareTransport
 internal import RTCShareVideoCoding
 
@@ -47,6 +48,8 @@ internal import RTCShareVideoCoding
     private let saysSnapshot: Bool
     private let statistics: StatisticsWriter?
     private let film: FilmFile?
+    /// The sender of the film's tracks, which continue in each session.
+    private let recording: RecordingSource?
     /// The counts, which the decoders' threads change.
     private nonisolated let seen = Locked(Seen())
     private nonisolated let mainTile = Locked<Int?>(nil)
@@ -78,6 +81,7 @@ internal import RTCShareVideoCoding
         self.occurrences = occurrences
         self.continuation = continuation
         film = if let record { try FilmFile(path: record, activity: "viewing") } else { nil }
+        recording = film?.recorder.addSource()
     }
 
     /// Throws if a file can't be written, before there is anything to write.
@@ -155,7 +159,7 @@ internal import RTCShareVideoCoding
         await window?.attend(session)
         session.tiles.add(observer: listener)
         session.audio.add(observer: listener)
-        if let film { session.recordReceived(to: film.recorder) }
+        if let recording { session.recordReceived(to: recording) }
     }
 
     /// Starts a session. Failures that can be temporary are retried for the time `patience`.
