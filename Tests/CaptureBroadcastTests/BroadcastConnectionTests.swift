@@ -235,6 +235,27 @@ import Testing
         app.source.stop()
     }
 
+    @Test("A window beyond the screen is shown again after its process reconnects", arguments: Way.allCases)
+    func movedOffScreen(way: Way) throws {
+        let folder = try SocketFolder()
+        let app = try App(Self.endpoint(way, in: folder), in: folder)
+        try app.source.start()
+        for round in 1...2 {
+            let other = try Extension(app.source.endpoint, way.transport, in: folder)
+            try other.sender.start()
+            #expect(other.log.wait(for: "connected"))
+            other.sender.captureObserver.captureWasInterrupted(by: .movedOffScreen)
+            #expect(app.log.wait(for: "interrupted: the window was moved off the screen", count: round))
+            let picture = BroadcastFixture.picture(seed: round)
+            other.show(picture)
+            #expect(app.pictures.wait(until: Self.shows(picture)))
+            #expect(!app.source.broadcaster.isMuted)
+            other.sender.stop()
+            #expect(app.log.wait(for: "interrupted: the capturing process left", count: round))
+        }
+        app.source.stop()
+    }
+
     @Test(
         "An extension that ended with its app connects to the next app when it is started again",
         arguments: Way.allCases)

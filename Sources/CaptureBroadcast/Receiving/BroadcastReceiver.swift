@@ -295,11 +295,9 @@ final class BroadcastReceiver {
     private func interrupt(_ new: CaptureInterruption) {
         if let interruption { broadcaster.observers.interruptionDidEnd(interruption) }
         interruption = new
-        // A window beyond the screen still has video.
-        if new != .movedOffScreen {
-            muteTime = nil
-            broadcaster.isMuted = true
-        }
+        muteTime = nil
+        // A window beyond the screen still has video, also after another interruption.
+        broadcaster.isMuted = new != .movedOffScreen
         broadcaster.observers.wasInterrupted(by: new)
     }
 
