@@ -21,6 +21,7 @@ export class Bar {
   #buttons = new Map();
   #timer = 0;
   #isHeld = false;
+  #isUseful = (_name) => false;
 
   /** @param {HTMLElement} element @param {Record<ControlName, Control>} controls @param {import("./keys.js").Keys} keys */
   constructor(element, controls, keys) {
@@ -55,17 +56,19 @@ export class Bar {
     document.body.classList.remove("shows-bar");
   }
 
-  /** @param {boolean} isUseful */
+  /** @param {(name: ControlName) => boolean} isUseful whether a control that exists is of use now */
   enable(isUseful) {
-    this.#element.hidden = !isUseful;
+    this.#isUseful = isUseful;
+    this.update();
   }
 
   update() {
     for (const [name, button] of this.#buttons) {
       const control = this.#controls[name];
-      button.hidden = !control.exists();
-      for (const row of document.querySelectorAll(`[data-needs="${name}"]`)) row.hidden = button.hidden;
-      for (const row of document.querySelectorAll(`[data-lacks="${name}"]`)) row.hidden = !button.hidden;
+      const exists = control.exists();
+      button.hidden = !exists || !this.#isUseful(name);
+      for (const row of document.querySelectorAll(`[data-needs="${name}"]`)) row.hidden = !exists;
+      for (const row of document.querySelectorAll(`[data-lacks="${name}"]`)) row.hidden = exists;
       const { label, text, icon, pressed, expanded } = control.look();
       button.setAttribute("aria-label", label);
       const key = Object.keys(KEYS).find((key) => KEYS[key] === name);
@@ -79,6 +82,7 @@ export class Bar {
       if (pressed !== undefined) button.setAttribute("aria-pressed", String(pressed));
       if (expanded !== undefined) button.setAttribute("aria-expanded", String(expanded));
     }
+    this.#element.hidden = [...this.#buttons.values()].every((button) => button.hidden);
   }
 
   #rest() {
@@ -89,7 +93,7 @@ export class Bar {
   }
 
   #run(name) {
-    if (this.#element.hidden || !this.#controls[name].exists()) return;
+    if (this.#buttons.get(name).hidden) return;
     this.#controls[name].run();
     this.update();
   }

@@ -119,9 +119,10 @@ function render() {
   const isSeen = hasPicture && (!words || words.keepsPicture === true);
   document.body.classList.toggle("shows-picture", isSeen);
   notice.show(words, isSeen, "retryAt" in situation ? situation.retryAt : undefined);
-  bar.enable(isSeen);
   if (!isSeen) panel.toggle(false);
-  bar.update();
+  // Sound without a picture can be turned on and off as well.
+  const isHeard = situation.kind === "on" && share?.sound === true;
+  bar.enable((name) => isSeen || (name === "sound" && isHeard));
   find("who-name").textContent = share?.name ?? "";
   find("who-viewers").textContent = share?.viewers ? text("viewers", { count: share.viewers }) : "";
   const next = isUnnoticed ? UNNOTICED : words?.state === "connecting" && elapsed < SLOW ? SLOW : 0;

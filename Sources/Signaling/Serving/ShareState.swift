@@ -39,7 +39,9 @@ struct ShareState: Encodable, Equatable, Sendable {
         /// Whether the presenter paused the share.
         var isPaused = false
         var viewers = 0
-        var sound = false
+        /// Whether the content's audio is sent, and the owner's microphone.
+        var contentSound = false
+        var ownSound = false
     }
 
     var state: Phase
@@ -48,7 +50,7 @@ struct ShareState: Encodable, Equatable, Sendable {
     var tiles: [Tile] = []
     /// The number of connected viewers that are admitted.
     var viewers = 0
-    /// Whether audio is sent.
+    /// Whether audio is sent to the viewer.
     var sound = false
 
     init(state: Phase, name: String) {
@@ -66,7 +68,7 @@ struct ShareState: Encodable, Equatable, Sendable {
         name = facts.name
         tiles = [content, own].compactMap { $0 }
         viewers = facts.viewers
-        sound = facts.sound
+        sound = view == .sees && facts.contentSound || view != .waiting && facts.ownSound
     }
 
     /// The event's bytes.

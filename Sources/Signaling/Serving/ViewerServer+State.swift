@@ -35,7 +35,8 @@ extension ViewerServer {
         let share = room.contentShare
         var facts = ShareState.Facts(name: room.owner.name, isPaused: isPaused)
         facts.viewers = sessions.values.count { $0.state == .connected && !$0.isWaiting }
-        facts.sound = share.audioTrack != nil || room.microphoneTrack != nil
+        facts.contentSound = share.audioTrack != nil
+        facts.ownSound = room.microphoneTrack != nil
         if configuration.media.contains(.content), let stream = try? room.owner.content.rawValue {
             facts.content = ShareState.Tile(
                 stream: stream, state: .init(of: share.isSharing ? share.videoTrack : nil))

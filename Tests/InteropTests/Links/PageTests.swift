@@ -80,7 +80,7 @@ extension Interop {
         @Test("The page says what the presenter does", arguments: [Viewer.chromium, .firefox])
         func presentersDoing(browser: Viewer) async throws {
             let folder = try TemporaryFolder()
-            let share = try await ServedShare(in: folder)
+            let share = try await ServedShare(["--microphone", "tone"], in: folder)
             defer { share.stop() }
             let page = try await BrowserPage(browser, in: folder)
             try await page.go(to: share.link)
@@ -94,6 +94,13 @@ extension Interop {
             try await share.ask("subgroup", "join", "design")
             try await share.ask("destination", "design")
             try await page.wait(state: "nothing")
+            // The microphone's sound is for all viewers: without a picture, its button and its key are there alone.
+            let shown = "[...document.querySelectorAll('#bar button')].filter((button) => button.checkVisibility())"
+            try await page.wait(until: "\(shown).map((button) => button.dataset.does).join() === 'sound'")
+            try await page.press("m")
+            try await page.wait(until: "watched.sounds.length > 0 && watched.sounds.every((sound) => !sound.muted)")
+            try await page.click("[data-does=sound]")
+            try await page.wait(until: "watched.sounds.every((sound) => sound.muted)")
             try await share.ask("destination", "main")
             try await page.wait(state: "paused")
             try await share.ask("resume")

@@ -51,9 +51,20 @@ struct ShareStateTests {
         }
     }
 
+    @Test(
+        "A page is told of audio that is sent to its viewer",
+        arguments: [
+            (false, false, [false, false, false]), (true, false, [false, true, false]),
+            (false, true, [false, true, true]), (true, true, [false, true, true]),
+        ] as [(Bool, Bool, [Bool])])
+    func sound(content: Bool, own: Bool, expected: [Bool]) {
+        let facts = ShareState.Facts(name: "alice", contentSound: content, ownSound: own)
+        #expect([ShareState.View.waiting, .sees, .seesNot].map { ShareState(facts, for: $0).sound } == expected)
+    }
+
     @Test("A share without a camera has no tile for it, and a message has the whole state")
     func message() {
-        var facts = ShareState.Facts(name: "alice", viewers: 2, sound: true)
+        var facts = ShareState.Facts(name: "alice", viewers: 2, contentSound: true)
         facts.content = ShareState.Tile(stream: "alice#content", state: .live)
         #expect(
             String(decoding: ShareState(facts, for: .sees).message, as: UTF8.self) == """
