@@ -47,6 +47,9 @@ const EVENTS_PAUSE = 2000;
 /** Candidates come in bursts: one request takes those of a burst. */
 const TRICKLE_PAUSE = 50;
 
+/** The states after which this viewer gets nothing more. */
+const VERDICTS = ["ended", "removed", "declined"];
+
 /** The order in which the server fills an offer's sections. */
 const SECTIONS = [["video", "content"], ["audio", "content"], ["video", "own"], ["audio", "own"]];
 
@@ -67,6 +70,8 @@ export class Session {
   #events;
   /** How the share ended for this viewer. @type {"ended" | "removed" | "declined" | undefined} */ verdict;
   #fault = deferred();
+  /** Whether it was the server that ended the session. */
+  #isEnded = false;
   /** Before, what goes wrong is the business of open(). */
   #isOpen = false;
   #isLive = false;
@@ -204,6 +209,18 @@ export class Session {
     this.#iceStateChanged();
   }
 
+  /** Learns from a failed request whether the server has the session. */
+  learn(error) {
+    if (error instanceof Problem && [404, 410].includes(error.status)) this.#isEnded = true;
+  }
+
+  /** Asks for the verdict if the server ended the session and no event told why: events can be lost, or come too late. */
+  async learnVerdict() {
+    if (this.verdict || !this.#isEnded) return;
+    const state = await this.#resource.state(this.#abort.signal).catch(() => "");
+    if (VERDICTS.includes(state)) this.verdict = state;
+  }
+
   /** Idempotent. Nothing of the session is left: no connection, request, event source or timer. */
   close() {
     if (this.isClosed) return;
@@ -280,7 +297,9 @@ export class Session {
     const dtls = this.#dtls?.state;
     const isOver = dtls === "closed" || dtls === "failed" || (this.#connection.connectionState === "failed" && this.#isConnected);
     // That the share ended, if so, is told by an event that may come a moment later.
-    if (isOver) this.#after("over", 300, () => this.#fault.resolve("gone"));
+    if (!isOver) return;
+    this.#isEnded = true;
+    this.#after("over", 300, () => this.#fault.resolve("gone"));
   }
 
   // Trickling
@@ -303,6 +322,7 @@ export class Session {
       } catch (error) {
         // Without them the presenter may still be reached, as its own candidates are known here.
         const isRefusal = error instanceof Problem && [404, 410, 412, 422, 428].includes(error.status);
+        this.learn(error);
         if (isRefusal && !this.#isConnected) this.#fault.resolve("gone");
       }
     });
@@ -321,7 +341,7 @@ export class Session {
       } catch {
         return;
       }
-      if (["ended", "removed", "declined"].includes(state.state)) {
+      if (VERDICTS.includes(state.state)) {
         this.verdict = state.state;
         this.#fault.resolve("gone");
       }
@@ -340,7 +360,8 @@ export class Session {
       this.#listen();
     } catch (error) {
       if (this.isClosed) return;
-      if (error instanceof Problem && error.status === 404) this.#fault.resolve("gone");
+      this.learn(error);
+      if (this.#isEnded) this.#fault.resolve("gone");
       else this.#after("events", EVENTS_PAUSE, () => this.#relisten());
     }
   }

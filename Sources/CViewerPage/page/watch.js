@@ -108,6 +108,7 @@ export class Watch {
       } catch (error) {
         situation = this.#failed(error);
       }
+      if (!isOver()) await session.learnVerdict();
       session.close();
       if (isOver()) return;
       if (session.verdict) return this.#show({ kind: session.verdict });
@@ -168,6 +169,7 @@ export class Watch {
         session.mended();
         return true;
       } catch (error) {
+        session.learn(error);
         if (!(error instanceof Problem) || error.status !== 0) return false;
       }
       let isBack = false;

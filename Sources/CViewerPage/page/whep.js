@@ -7,6 +7,8 @@ import { iceServers } from "./link-header.js";
 const PATIENCE = 10_000; // ms until an answer is given up; a server that is there takes a few hundred
 /** After a change of network a browser may still ask over a connection from the one before, for as long as it is let. */
 const RESTART_PATIENCE = 2500;
+/** A new session waits for this answer. */
+const STATE_PATIENCE = 2500;
 
 /** Stands for a status if something answered that is not a share. */
 export const NOT_A_SHARE = -3;
@@ -116,6 +118,12 @@ export class Resource {
     this.etag = response.headers.get("ETag") ?? this.etag;
     this.servers = iceServers(response.headers.get("Link"));
     return response.text();
+  }
+
+  /** @param {AbortSignal} signal @returns {Promise<string>} the share's state for this viewer, also after a removal */
+  async state(signal) {
+    const response = await send(this.link, this.below("state"), { signal, patience: STATE_PATIENCE });
+    return (await response.json()).state;
   }
 
   /** @param {AbortSignal} signal @returns {Promise<number>} the sender's clock, ms since 1970 */

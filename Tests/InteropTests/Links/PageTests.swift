@@ -142,6 +142,20 @@ extension Interop {
             #expect(try await share.program.outcome(timeout: .seconds(20)).status == 0)
         }
 
+        @Test("A page whose viewer was removed does not come back, even if no event told it")
+        func removalWithoutEvents() async throws {
+            let folder = try TemporaryFolder()
+            let share = try await ServedShare(in: folder)
+            defer { share.stop() }
+            let page = try await BrowserPage(.chromium, in: folder)
+            try await page.block(["*/events"])
+            try await page.go(to: share.link)
+            try await page.wait(state: "live")
+            let viewer = try #require(try await share.status().viewers.first)
+            try await share.ask("kick", "\(viewer.id)")
+            try await page.wait(state: "removed")
+        }
+
         @Test("Who has to be let in waits, and sees the picture then", arguments: [Viewer.chromium, .firefox])
         func waiting(browser: Viewer) async throws {
             let folder = try TemporaryFolder()
