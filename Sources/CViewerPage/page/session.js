@@ -314,12 +314,16 @@ export class Session {
 
   #trickle() {
     const resource = this.#resource;
-    const body = fragment(this.#offer, this.#candidates.splice(0), this.#gathered);
+    const offer = this.#offer;
+    const etag = resource?.etag;
+    const body = fragment(offer, this.#candidates.splice(0), this.#gathered);
     this.#trickling = this.#trickling.then(async () => {
-      if (this.isClosed || !resource) return;
+      // After an ICE restart, the credentials of the former offer would restart ICE again.
+      if (this.isClosed || !resource || offer !== this.#offer) return;
       try {
-        await resource.trickle(body, this.#abort.signal);
+        await resource.trickle(body, etag, this.#abort.signal);
       } catch (error) {
+        if (offer !== this.#offer) return;
         // Without them the presenter may still be reached, as its own candidates are known here.
         const isRefusal = error instanceof Problem && [404, 410, 412, 422, 428].includes(error.status);
         this.learn(error);

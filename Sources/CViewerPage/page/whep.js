@@ -103,9 +103,9 @@ export class Resource {
     return send(this.link, this.url, { method: "PATCH", body: fragment, headers, signal, patience });
   }
 
-  /** @param {string} fragment @param {AbortSignal} signal */
-  async trickle(fragment, signal) {
-    await this.#patch(fragment, this.etag ?? "*", signal);
+  /** @param {string} fragment @param {string | null | undefined} etag of its credentials @param {AbortSignal} signal */
+  async trickle(fragment, etag, signal) {
+    await this.#patch(fragment, etag ?? "*", signal);
   }
 
   /**
@@ -115,9 +115,11 @@ export class Resource {
    */
   async restart(fragment, signal) {
     const response = await this.#patch(fragment, '"*"', signal, RESTART_PATIENCE);
+    const restarted = await response.text();
+    // With the text: until then, candidates still belong to the former credentials.
     this.etag = response.headers.get("ETag") ?? this.etag;
     this.servers = iceServers(response.headers.get("Link"));
-    return response.text();
+    return restarted;
   }
 
   /** @param {AbortSignal} signal @returns {Promise<string>} the share's state for this viewer, also after a removal */
