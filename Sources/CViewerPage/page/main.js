@@ -108,8 +108,8 @@ const bar = new Bar(find("bar"), controls, keys);
 function render() {
   clearTimeout(timer);
   const elapsed = performance.now() - since;
-  const { hasPicture } = stage;
-  const facts = { hasPicture, isSlow: elapsed >= SLOW, hasToken: link.token !== "", isOffline: !navigator.onLine };
+  const { hasPicture, isBlocked } = stage;
+  const facts = { hasPicture, isBlocked, isSlow: elapsed >= SLOW, hasToken: link.token !== "", isOffline: !navigator.onLine };
   let words = describe(situation, share, facts);
   const isUnnoticed = situation.kind === "lost" && elapsed < UNNOTICED;
   document.title = [share?.name || "rtcshare", words?.title ?? text("live")].join(" – ");
@@ -172,6 +172,10 @@ for (const event of ["fullscreenchange", "enterpictureinpicture", "leavepicturei
 }
 for (const event of ["online", "offline"]) addEventListener(event, render);
 document.addEventListener("visibilitychange", () => document.hidden || stage.play());
+// Browsers differ in which of them lets a video start.
+for (const event of ["pointerdown", "pointerup", "keydown"]) {
+  document.addEventListener(event, () => stage.isBlocked && stage.play(), true);
+}
 // Another link in the same tab differs by its fragment alone, for which browsers load nothing.
 addEventListener("hashchange", () => location.reload());
 // Browsers close the connections of a page that they keep for going back; it begins anew when it is shown again.

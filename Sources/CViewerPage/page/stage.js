@@ -49,6 +49,11 @@ export class Stage {
     return this.#isShown("content") || this.#isShown("own");
   }
 
+  /** Whether a video waits for a click or a key press. */
+  get isBlocked() {
+    return Object.values(this.#tiles).some((tile) => tile.isBlocked);
+  }
+
   /** @param {Role} role @param {string} stream @param {MediaStreamTrack} track */
   show(role, stream, track) {
     this.#tiles[role].stream = stream;

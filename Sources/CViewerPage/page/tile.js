@@ -7,6 +7,7 @@ export class Tile {
   #still = document.createElement("canvas");
   #hasPicture = false;
   #isAwaited = false;
+  #isBlocked = false;
   #changed;
   stream = "";
 
@@ -24,6 +25,8 @@ export class Tile {
     this.video.addEventListener("resize", () => this.#changed());
     // A phone pauses what it thinks is not looked at.
     this.video.addEventListener("pause", () => this.play());
+    // A media key starts it, too.
+    this.video.addEventListener("playing", () => this.#block(false));
     // Or Firefox lays a button of its own over the picture; the bar has one.
     this.video.disablePictureInPicture = true;
     this.video.addEventListener("leavepictureinpicture", () => (this.video.disablePictureInPicture = true));
@@ -42,6 +45,11 @@ export class Tile {
 
   get hasPicture() {
     return this.#hasPicture;
+  }
+
+  /** Whether the browser plays nothing before a click or a key press. */
+  get isBlocked() {
+    return this.#isBlocked;
   }
 
   /** Pixels of what is shown. */
@@ -68,7 +76,16 @@ export class Tile {
   }
 
   play() {
-    if (this.video.srcObject && !document.hidden) this.video.play().catch(() => {});
+    if (!this.video.srcObject || document.hidden) return;
+    this.video.play().catch(() => {});
+    // Where it is allowed, it is no longer paused, even if no frame comes.
+    this.#block(this.video.paused);
+  }
+
+  #block(isBlocked) {
+    if (isBlocked === this.#isBlocked) return;
+    this.#isBlocked = isBlocked;
+    this.#changed();
   }
 
   /** Keeps the last picture though its connection goes. */
@@ -89,7 +106,7 @@ export class Tile {
   }
 
   clear() {
-    this.#isAwaited = false;
+    this.#isAwaited = this.#isBlocked = false;
     this.thaw();
     this.video.srcObject = null;
     this.#hasPicture = false;

@@ -20,10 +20,10 @@ import { NOT_A_SHARE } from "./whep.js";
 /**
  * @param {Situation} situation
  * @param {ShareState | undefined} share
- * @param {{ hasPicture: boolean, isSlow: boolean, hasToken: boolean, isOffline: boolean }} facts
+ * @param {{ hasPicture: boolean, isBlocked: boolean, isSlow: boolean, hasToken: boolean, isOffline: boolean }} facts
  * @returns {Words | undefined} undefined while the video needs no words
  */
-export function describe(situation, share, { hasPicture, isSlow, hasToken, isOffline }) {
+export function describe(situation, share, { hasPicture, isBlocked, isSlow, hasToken, isOffline }) {
   const name = share?.name || text("presenter");
   switch (situation.kind) {
     case "connecting":
@@ -31,6 +31,7 @@ export function describe(situation, share, { hasPicture, isSlow, hasToken, isOff
     case "on":
       if (share?.state === "waiting") return { state: "waiting", title: text("waiting.title"), text: text("waiting.text", { name }) };
       if (!hasPicture && showsNothing(share)) return { state: "nothing", title: text("nothing.title"), text: text("nothing.text", { name }) };
+      if (isBlocked) return { ...simple("blocked", "blocked"), keepsPicture: true };
       if (share?.state === "paused") {
         return { state: "paused", title: text("paused.title"), text: text(hasPicture ? "paused.still" : "paused.empty"), keepsPicture: true };
       }

@@ -9,9 +9,10 @@ final class BrowserPage {
     private var answersTaken = 0
 
     /// Starts the browser, with a fresh profile; `languages` are those that it asks pages for, the preferred one first.
-    /// With a network, it is on the viewer's host.
+    /// With a network, it is on the viewer's host. With `blocksVideo`, no video starts by itself. Firefox only.
     init(
-        _ browser: Viewer, languages: String = "en-US,en", on network: TestNetwork? = nil, in folder: TemporaryFolder
+        _ browser: Viewer, languages: String = "en-US,en", blocksVideo: Bool = false, on network: TestNetwork? = nil,
+        in folder: TemporaryFolder
     ) async throws {
         let out = folder.file("page-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: out, withIntermediateDirectories: true)
@@ -20,10 +21,11 @@ final class BrowserPage {
         // Open for both: opening waits for nobody.
         commands = FileHandle(fileDescriptor: open(pipe, O_RDWR | O_CLOEXEC), closeOnDealloc: true)
         let python = try #require(Peers.python)
-        let arguments = [
-            Peers.script("page_browser.py"), "--browser", browser.rawValue, "--languages", languages,
-            "--commands", pipe, "--out", out.path,
-        ]
+        let arguments =
+            [
+                Peers.script("page_browser.py"), "--browser", browser.rawValue, "--languages", languages,
+                "--commands", pipe, "--out", out.path,
+            ] + (blocksVideo ? ["--block-video"] : [])
         driver =
             try network?.start(python, arguments, on: .viewer) ?? RunningProgram(python, arguments, in: folder)
         _ = try await answer(to: "the start of \(browser.rawValue)", timeout: .seconds(120))

@@ -146,14 +146,15 @@ extension Interop {
                 (type) => ({ kind: "problem", problem: new Problem(status, { type: `urn:rtcshare:${type}`, detail: "a detail" }) })));
               const steps = ["asking", "picture", "paths"].map((step) => ({ kind: "connecting", step }));
               const situations = [...problems, ...["lost", "nopath", "ended", "removed", "declined"].map((kind) => ({ kind })), { kind: "on" }];
-              const shares = [{}, { state: "paused", name: "alice" }, { state: "waiting", name: "alice" }, { tiles: [{ state: "off" }] }];
+              const shares = [{}, { state: "paused", name: "alice" }, { state: "waiting", name: "alice" }, { tiles: [{ state: "off" }] }, { blocked: true }];
               const found = [];
               for (const code of [...Object.keys(LANGUAGES), "en"]) {
                 await choose(code);
                 translate();
                 for (const situation of [...situations, ...steps]) {
                   for (const isOffline of [true, false]) for (const share of situation.kind === "on" ? shares : shares.slice(0, 1)) {
-                    const words = describe(situation, share, { isOffline, isSlow: true, hasToken: isOffline, hasPicture: false });
+                    const facts = { isOffline, isSlow: true, hasToken: isOffline, hasPicture: false, isBlocked: share.blocked === true };
+                    const words = describe(situation, share, facts);
                     notice.show(words, false, words.canRetry ? performance.now() + 9000 : undefined);
                     found.push(...\(cutOff));
                   }

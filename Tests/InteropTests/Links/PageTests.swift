@@ -200,6 +200,19 @@ extension Interop {
             #expect(try await page.evaluate(fragments) as? Bool == true)
         }
 
+        @Test("A video that the browser does not start by itself starts after a click")
+        func blockedVideo() async throws {
+            let folder = try TemporaryFolder()
+            let share = try await ServedShare(in: folder)
+            defer { share.stop() }
+            let page = try await BrowserPage(.firefox, blocksVideo: true, in: folder)
+            try await page.go(to: share.link)
+            try await page.wait(state: "blocked")
+            try await page.click("#notice")
+            try await page.wait(state: "live")
+            #expect(try await page.evaluate("document.querySelector('video').paused") as? Bool == false)
+        }
+
         @Test("Who has to be let in waits, and sees the picture then", arguments: [Viewer.chromium, .firefox])
         func waiting(browser: Viewer) async throws {
             let folder = try TemporaryFolder()

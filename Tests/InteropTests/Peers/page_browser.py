@@ -19,8 +19,8 @@ Commands are JSON objects, one a line, of the FIFO that --commands names; each i
     {"do": "close"}                             closes the tab, and another one must be driven; Chromium only
     {"do": "audit"}                             violations of WCAG 2 A and AA, in light and dark, by axe-core; Chromium only
 
-The profile is fresh, and no switch touches WebRTC or the rules for sound. Each page has `watched`: its connections,
-its sound elements, and `firstPicture`, the milliseconds from the navigation to the first decoded picture.
+The profile is fresh, and no switch but --block-video touches WebRTC or the rules for sound and video. Each page has
+`watched`: its connections, its sound elements, and `firstPicture`, the milliseconds from the navigation to the first decoded picture.
 """
 
 import argparse
@@ -104,8 +104,9 @@ def axe_script():
 class Browser:
     """What both protocols have in common: messages with numbers, and their answers."""
 
-    def __init__(self, folder, languages="en-US,en"):
+    def __init__(self, folder, languages="en-US,en", blocks_video=False):
         self.languages = languages
+        self.blocks_video = blocks_video
         self.profile = tempfile.mkdtemp(prefix="page-profile-", dir=folder)
         self.log = os.path.join(folder, f"{self.name}.log")
         self.process = None
@@ -325,6 +326,8 @@ class Firefox(Browser):
         # Those for a page of the tests' own let sound play without a click; this one is to ask for it.
         kept = [line for line in FIREFOX_PREFERENCES.splitlines() if "media.autoplay" not in line]
         kept.append(f'user_pref("intl.accept_languages", "{self.languages}");')
+        if self.blocks_video:
+            kept.append('user_pref("media.autoplay.default", 5);')
         with open(os.path.join(self.profile, "user.js"), "w", encoding="utf-8") as file:
             file.write("\n".join([*kept, 'user_pref("focusmanager.testmode", true);', ""]))
         self.launch([
@@ -435,12 +438,14 @@ async def main():
     parser.add_argument("--browser", choices=sorted(PROGRAMS), required=True)
     parser.add_argument("--commands", required=True, help="the FIFO that commands come by")
     parser.add_argument("--languages", default="en-US,en", help="what the browser asks pages for")
+    parser.add_argument("--block-video", action="store_true", help="start no video without a click; Firefox only")
     parser.add_argument("--out", required=True, help="the folder for the profile and the browser's log")
     options = parser.parse_args()
     task = asyncio.current_task()
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, task.cancel)
-    browser = {"chromium": Chromium, "firefox": Firefox}[options.browser](options.out, options.languages)
+    browser = {"chromium": Chromium, "firefox": Firefox}[options.browser](
+        options.out, options.languages, options.block_video)
     try:
         await browser.start()
         say({"result": "ready"})

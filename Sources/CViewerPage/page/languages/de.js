@@ -13,6 +13,8 @@ export default {
   "paused.title": "Pausiert",
   "paused.still": "Das Video läuft von selbst weiter, wenn die Pause zu Ende ist.",
   "paused.empty": "Das Video beginnt von selbst, wenn die Pause zu Ende ist.",
+  "blocked.title": "Klicken, um das Video zu starten",
+  "blocked.text": "Dieser Browser startet Videos nicht von selbst. Klicken oder tippen Sie auf die Seite, oder drücken Sie eine Taste.",
   "lost.title": "Verbindung unterbrochen",
   "lost.text": "Das Video läuft von selbst weiter, sobald die Verbindung wieder steht. Sie müssen die Seite nicht neu laden.",
   "offline.title": "Sie sind offline",

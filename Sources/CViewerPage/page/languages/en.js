@@ -13,6 +13,8 @@ export default {
   "paused.title": "Paused",
   "paused.still": "The video continues by itself when the pause ends.",
   "paused.empty": "The video starts by itself when the pause ends.",
+  "blocked.title": "Click to start the video",
+  "blocked.text": "This browser does not start videos by itself. Click or tap the page, or press a key.",
   "lost.title": "Connection lost",
   "lost.text": "The video continues by itself when the connection is back. You don’t need to reload the page.",
   "offline.title": "You are offline",

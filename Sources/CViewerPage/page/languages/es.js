@@ -13,6 +13,8 @@ export default {
   "paused.title": "En pausa",
   "paused.still": "El vídeo continuará automáticamente cuando termine la pausa.",
   "paused.empty": "El vídeo comenzará automáticamente cuando termine la pausa.",
+  "blocked.title": "Haga clic para iniciar el vídeo",
+  "blocked.text": "Este navegador no inicia vídeos automáticamente. Haga clic en la página, tóquela o pulse una tecla.",
   "lost.title": "Se ha perdido la conexión",
   "lost.text": "El vídeo continuará automáticamente cuando vuelva la conexión. No es necesario volver a cargar la página.",
   "offline.title": "No hay conexión a la red",

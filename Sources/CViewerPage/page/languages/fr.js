@@ -13,6 +13,8 @@ export default {
   "paused.title": "En pause",
   "paused.still": "La vidéo reprendra automatiquement à la fin de la pause.",
   "paused.empty": "La vidéo démarrera automatiquement à la fin de la pause.",
+  "blocked.title": "Cliquez pour démarrer la vidéo",
+  "blocked.text": "Ce navigateur ne démarre pas les vidéos automatiquement. Cliquez sur la page, touchez-la ou appuyez sur une touche.",
   "lost.title": "Connexion perdue",
   "lost.text": "La vidéo reprendra automatiquement au retour de la connexion. Inutile de recharger la page.",
   "offline.title": "Vous êtes hors ligne",

@@ -13,6 +13,8 @@ export default {
   "paused.title": "Em pausa",
   "paused.still": "O vídeo continua automaticamente quando a pausa terminar.",
   "paused.empty": "O vídeo começa automaticamente quando a pausa terminar.",
+  "blocked.title": "Clique para iniciar o vídeo",
+  "blocked.text": "Este navegador não inicia vídeos automaticamente. Clique ou toque na página, ou pressione uma tecla.",
   "lost.title": "Conexão perdida",
   "lost.text": "O vídeo continua automaticamente quando a conexão voltar. Não é preciso recarregar a página.",
   "offline.title": "Você está sem rede",

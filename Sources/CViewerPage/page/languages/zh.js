@@ -13,6 +13,8 @@ export default {
   "paused.title": "已暂停",
   "paused.still": "暂停结束后，视频会自动继续。",
   "paused.empty": "暂停结束后，视频会自动开始。",
+  "blocked.title": "单击以开始播放视频",
+  "blocked.text": "此浏览器不会自动播放视频。请单击或点按页面，或者按任意键。",
   "lost.title": "连接已断开",
   "lost.text": "连接恢复后，视频会自动继续，无需重新加载页面。",
   "offline.title": "您已离线",
