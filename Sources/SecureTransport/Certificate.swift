@@ -142,7 +142,7 @@ package struct Certificate: Hashable, Sendable {
         return String(decoding: UnsafeBufferPointer(start: text, count: Int(length)), as: UTF8.self)
     }
 
-    private static func unixSeconds(_ time: UnsafePointer<ASN1_TIME>?) -> Int64? {
+    static func unixSeconds(_ time: UnsafePointer<ASN1_TIME>?) -> Int64? {
         guard let epoch = ASN1_TIME_set(nil, 0) else { return nil }
         defer { ASN1_TIME_free(epoch) }
         var days: Int32 = 0

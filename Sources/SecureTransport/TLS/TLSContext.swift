@@ -60,6 +60,12 @@ package final class TLSContext: @unchecked Sendable {
 
     deinit { SSL_CTX_free(pointer) }
 
+    /// The end of the validity of a server's certificate, in seconds since 1970-01-01 UTC. Nil for a client.
+    package var notAfter: Int64? {
+        guard let certificate = SSL_CTX_get0_certificate(pointer) else { return nil }
+        return Certificate.unixSeconds(X509_get0_notAfter(certificate))
+    }
+
     private static func read<Handle: ~Copyable>(
         _ body: () throws(CertificateError) -> Handle
     ) throws(TLSError) -> Handle {

@@ -42,11 +42,12 @@ package struct HTTPServer: Sendable {
     package let port: UInt16
 
     /// Listens at the first free port of `ports` on each address, without addresses on all of this machine. `zone` is
-    /// the interface of IPv6 addresses that don't have one (RFC 4007 §11). Connections that begin with ICE are passed to
-    /// `mediaPort`, if there is one. `admit` fails for a connection that must be rejected, before anything is read.
+    /// the interface of IPv6 addresses that don't have one (RFC 4007 §11). `tls` returns the context for each connection.
+    /// Without it, connections are not encrypted. Connections that begin with ICE are passed to `mediaPort`, if there is
+    /// one. `admit` fails for a connection that must be rejected, before anything is read.
     package static func start(
-        addresses: [IPAddress], zone: String? = nil, ports: [UInt16], tls: TLSContext?, mediaPort: SharedPort? = nil,
-        limits: Limits = Limits(),
+        addresses: [IPAddress], zone: String? = nil, ports: [UInt16], tls: (@Sendable () -> TLSContext)?,
+        mediaPort: SharedPort? = nil, limits: Limits = Limits(),
         eventLoopGroup: MultiThreadedEventLoopGroup = .singleton, logger: Logger,
         admit: (@Sendable (any Channel) -> EventLoopFuture<Void>)? = nil, respond: @escaping Respond
     ) async throws -> HTTPServer {
@@ -187,8 +188,8 @@ package struct HTTPServer: Sendable {
     }
 
     private static func prepare(
-        _ channel: any Channel, limiter: ConnectionLimiter, tls: TLSContext?, mediaPort: SharedPort? = nil,
-        limits: Limits, logger: Logger, respond: @escaping Respond
+        _ channel: any Channel, limiter: ConnectionLimiter, tls: (@Sendable () -> TLSContext)?,
+        mediaPort: SharedPort? = nil, limits: Limits, logger: Logger, respond: @escaping Respond
     ) -> EventLoopFuture<Void> {
         channel.eventLoop.makeCompletedFuture {
             guard limiter.admit(channel) else { throw ConnectionLimiter.Full() }
@@ -200,7 +201,7 @@ package struct HTTPServer: Sendable {
                 try pipeline.addHandler(IncomingStreamHandler(port: mediaPort, observer: observer))
             }
             if let tls {
-                try pipeline.addHandlers(PlainRequestHandler(), TLSHandler(try TLSConnection(serving: tls)))
+                try pipeline.addHandlers(PlainRequestHandler(), TLSHandler(try TLSConnection(serving: tls())))
             }
             let size = RequestSize(limits: limits)
             try pipeline.addHandler(RequestSizeHandler(size: size))

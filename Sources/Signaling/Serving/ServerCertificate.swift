@@ -1,3 +1,4 @@
+internal import Glibc
 internal import RTCShareSecureTransport
 
 /// A certificate and its key, for HTTPS.
@@ -9,7 +10,8 @@ public struct ServerCertificate: Sendable {
 
     private let origin: Origin
 
-    /// Uses two PEM files: the certificate with its issuers, and the key.
+    /// Uses two PEM files: the certificate with its issuers, and the key. A server uses changed files after at most a
+    /// minute.
     public init(certificateFile: String, keyFile: String) {
         origin = .files(certificate: certificateFile, key: keyFile)
     }
@@ -45,6 +47,29 @@ public struct ServerCertificate: Sendable {
     package func isValid(at unixTime: Int64) -> Bool {
         guard case .own(let certificate) = origin else { return true }
         return certificate.isValid(at: unixTime)
+    }
+
+    /// The name in messages.
+    var name: String {
+        switch origin {
+        case .files(let certificate, _): "the TLS certificate \(certificate)"
+        case .own: "the self-signed certificate"
+        }
+    }
+
+    /// Returns numbers that change with each of the files: its identity, size and time. Empty for a certificate that is
+    /// not from files.
+    func fileVersions() -> [[Int]] {
+        guard case .files(let certificateFile, let keyFile) = origin else { return [] }
+        return [certificateFile, keyFile].map { path in
+            var status = stat()
+            guard stat(path, &status) == 0 else { return [] }
+            return [
+                Int(truncatingIfNeeded: status.st_dev), Int(truncatingIfNeeded: status.st_ino),
+                Int(truncatingIfNeeded: status.st_size), Int(truncatingIfNeeded: status.st_mtim.tv_sec),
+                Int(truncatingIfNeeded: status.st_mtim.tv_nsec),
+            ]
+        }
     }
 
     /// - Throws: An error if a file can't be read, or if key and certificate don't match.

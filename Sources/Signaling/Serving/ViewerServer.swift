@@ -113,6 +113,8 @@ public import RTCShareWireFormat
     var heartbeat: Task<Void, Never>?
     /// Whether ``updatePages()`` is posted.
     var isUpdatingPages = false
+    /// The task that looks for a renewed certificate. Nil without HTTPS.
+    private var renewal: Task<Void, Never>?
     /// The task that removes viewers who don't connect in time. Nil if there are none.
     private var expiry: Task<Void, Never>?
     var counts = ServerCounts()
@@ -140,10 +142,13 @@ public import RTCShareWireFormat
         let reference = ServerReference()
         // A page has one connection for its events and another one for requests.
         let limits = HTTPServer.Limits(connections: 1024 + 2 * configuration.maximumViewers)
+        let certificate = try await Self.watch(configuration.tls, logger: logger)
+        var tls: (@Sendable () -> TLSContext)?
+        if let certificate { tls = { certificate.context } }
         server = try await HTTPServer.start(
             addresses: configuration.addresses, zone: configuration.zone,
             ports: (0...others).map { first + UInt16($0) },
-            tls: try await Self.context(of: configuration.tls), mediaPort: configuration.streamPort, limits: limits,
+            tls: tls, mediaPort: configuration.streamPort, limits: limits,
             eventLoopGroup: configuration.eventLoopGroup,
             logger: logger
         ) { request in
@@ -155,12 +160,15 @@ public import RTCShareWireFormat
         await configuration.streamPort?.setListener(port: port, addresses: configuration.addresses)
         reference.server = self
         room.add(observer: self)
+        if let certificate { renewal = Task { await certificate.run() } }
     }
 
-    /// Creates the TLS context of a certificate, on a separate thread, because its files may be on a slow disk.
-    private static func context(of certificate: ServerCertificate?) async throws -> TLSContext? {
+    /// Reads a certificate, on a separate thread, because its files may be on a slow disk.
+    private static func watch(
+        _ certificate: ServerCertificate?, logger: Logger
+    ) async throws -> CertificateWatch? {
         guard let certificate else { return nil }
-        return try await WorkerThread.run(named: "certificate") { try certificate.makeContext() }
+        return try await WorkerThread.run(named: "certificate") { try CertificateWatch(certificate, logger: logger) }
     }
 
     /// Rejects new viewers, and notifies viewers' pages that the share has ended.
@@ -182,6 +190,7 @@ public import RTCShareWireFormat
     /// Ends all sessions and stops listening. The room continues.
     public func close() async {
         end()
+        renewal?.cancel()
         await configuration.streamPort?.removeListener()
         await server.close()
         for session in sessions.values { remove(session) }
