@@ -50,6 +50,9 @@ package final class WebMMuxer {
     /// The time before which everything was written.
     private var writtenUntil = Duration.zero
     private var tracksSoFar = 0
+    /// The first track without space in the file, until it is reported.
+    private var omission: MediaFileError?
+    private var isFull = false
 
     /// Creates the file, which must not exist yet. `unixTimeAtZero` is the time of the wall clock since 1 January 1970
     /// when the monotonic clock read zero.
@@ -118,6 +121,7 @@ package final class WebMMuxer {
     }
 
     /// Writes the blocks that can't change any more.
+    /// - Throws: `tooManyTracks`, once, if the file has no space for a track. All other media continue.
     package func advance(to now: Duration) throws(MediaFileError) {
         guard let start else { return }
         let horizon = horizon.horizon(at: now - start)
@@ -185,7 +189,11 @@ package final class WebMMuxer {
         _ kind: WebMTrack.Kind, name: String, isMain: Bool
     ) throws(MediaFileError) -> Int? {
         let track = WebMTrack(number: tracksSoFar + 1, kind: kind, name: name, isMain: isMain)
-        guard try writer.add(track) else { return nil }
+        guard try writer.add(track) else {
+            if !isFull { omission = .tooManyTracks(path: path, name: name) }
+            isFull = true
+            return nil
+        }
         tracksSoFar += 1
         return track.number
     }
@@ -211,5 +219,8 @@ package final class WebMMuxer {
         }
         // Of blocks with the same time, video comes first, as in this array: the sort is stable.
         try writer.write(blocks.sorted { $0.time < $1.time })
+        guard let omission else { return }
+        self.omission = nil
+        throw omission
     }
 }

@@ -1,4 +1,5 @@
 import RTCShareMedia
+import RTCShareVideoCoding
 import Testing
 
 @testable import RTCShareRecording
@@ -159,6 +160,21 @@ struct WebMMuxerTests {
         try muxer.close()
         let film = try WebMFile(path: path)
         #expect(film.tracks.count == 1 && film.blocks.map(\.milliseconds) == [0, 10_000])
+    }
+
+    @Test("A track without space in the file is reported once, and the tracks before it are recorded")
+    func space() throws {
+        let muxer = try WebMMuxer(path: path, unixTimeAtZero: .zero)
+        for id in 0..<100 {
+            muxer.addPicture(id, of: id, name: "alice", isMain: false)
+            _ = try muxer.receive(frame: .vp8(Samples.keyFrame(tag: id)), times(id), ofPicture: id)
+        }
+        #expect(throws: MediaFileError.tooManyTracks(path: path, name: "alice")) { try muxer.advance(to: now(2000)) }
+        _ = try muxer.receive(frame: .vp8(Samples.keyFrame(tag: 40)), times(3000), ofPicture: 99)
+        try muxer.advance(to: now(5000))
+        try muxer.close()
+        let film = try WebMFile(path: path)
+        #expect((14..<100).contains(film.tracks.count) && film.blocks.count == film.tracks.count)
     }
 
     @Test("All but the last half second is in the file if the process is killed")

@@ -22,7 +22,8 @@ public final class WebMRecorder: Sendable {
 
     /// Creates the file, which must not exist yet. If writing fails, usually because the disk is full, `onFailure` is
     /// called once, on a thread of the recorder. The recording up to that time is kept. It is also called with
-    /// `unsuitableVideo` for each video whose codec the file can't contain, while everything else is still recorded.
+    /// `unsuitableVideo` for each video whose codec the file can't contain, and with `tooManyTracks` for the first track
+    /// that has no space in it, while everything else is still recorded.
     public init(
         path: String, onFailure: @escaping @Sendable (MediaFileError) -> Void = { _ in }
     ) throws(MediaFileError) {
@@ -51,7 +52,7 @@ public final class WebMRecorder: Sendable {
     public var duration: Duration { writing.mailbox.read { $0.duration } }
 
     /// Writes the waiting media, and ends the file, or removes it if it is empty. Does nothing the second time.
-    /// - Throws: The reason why the recording ended before, or has not all videos.
+    /// - Throws: The reason why the recording ended before, or has not all tracks.
     public func close() async throws(MediaFileError) {
         guard writing.close() else { return }
         await thread.finish()
@@ -101,7 +102,7 @@ private final class Writing: Sendable {
         /// The number of bytes of the jobs that are not done.
         var waitingBytes = 0
         var failure: MediaFileError?
-        /// The reason why a video is not recorded.
+        /// The reason why a track is not recorded.
         var omission: MediaFileError?
         var isClosed = false
         var duration = Duration.zero
@@ -167,7 +168,9 @@ private final class Writing: Sendable {
                 }
                 let now = Self.now
                 guard advance ?? .zero <= now else { continue }
-                if advance != nil { try muxer.advance(to: now) }
+                if advance != nil {
+                    try carryOut(Job(byteCount: 0) { muxer throws(MediaFileError) in try muxer.advance(to: now) })
+                }
                 advance = now + Self.interval
                 showDuration()
             }
@@ -175,7 +178,7 @@ private final class Writing: Sendable {
             fail(error)
         }
         do throws(MediaFileError) {
-            try muxer.close()
+            try carryOut(Job(byteCount: 0) { muxer throws(MediaFileError) in try muxer.close() })
         } catch {
             mailbox.post { $0.failure = $0.failure ?? error }
         }
@@ -186,9 +189,12 @@ private final class Writing: Sendable {
         do throws(MediaFileError) {
             try job.body(muxer)
         } catch {
-            guard case .unsuitableVideo = error else { throw error }
-            mailbox.post { $0.omission = $0.omission ?? error }
-            onFailure(error)
+            switch error {
+            case .unsuitableVideo, .tooManyTracks:
+                mailbox.post { $0.omission = $0.omission ?? error }
+                onFailure(error)
+            default: throw error
+            }
         }
     }
 

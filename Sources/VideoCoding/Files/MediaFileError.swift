@@ -12,6 +12,8 @@ public enum MediaFileError: Error, Sendable, Hashable {
     case unsuitablePicture(path: String, reason: String)
     /// The file's type can't contain the codec of a video, which is not recorded.
     case unsuitableVideo(path: String, name: String, codec: String)
+    /// The file has no space for the track of a video or an audio stream, which is not recorded.
+    case tooManyTracks(path: String, name: String)
     /// There was no frame to write.
     case noPicture(path: String)
 }
@@ -36,6 +38,7 @@ extension MediaFileError: ExplainedError {
             Explanation(
                 "can't record \(name) to \(path): files of this type can't contain \(codec)",
                 remedy: "choose a name that ends in .mkv")
+        case .tooManyTracks(let path, let name): "can't record \(name) to \(path): the file has no space for its track"
         case .noPicture(let path):
             Explanation(
                 "nothing was written to \(path): no frame arrived", remedy: "add the sink to a running source")

@@ -30,7 +30,10 @@ final class FilmFile: Sendable {
         do throws(MediaFileError) {
             recorder = try Self.makeRecorder(path: path, isNumbered: isNumbered) { [reports] error in
                 let failure = CommandFailure(explaining: error)
-                if case .unsuitableVideo = error { return reports.say(failure.lines(after: "Warning: ")) }
+                switch error {
+                case .unsuitableVideo, .tooManyTracks: return reports.say(failure.lines(after: "Warning: "))
+                default: break
+                }
                 var lines = failure.lines(after: "Warning: the recording has ended, and \(activity) continues: ")
                 // The remedy is the last line.
                 lines.insert("The recording up to then is kept.", at: 1)

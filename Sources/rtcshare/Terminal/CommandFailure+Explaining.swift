@@ -182,7 +182,8 @@ extension MediaFileError {
     fileprivate var status: CommandFailure.Status {
         switch self {
         case .cannotWrite: .inputOutput
-        case .cannotOpen, .alreadyExists, .unsuitablePicture, .unsuitableVideo, .noPicture: .cannotCreate
+        case .cannotOpen, .alreadyExists, .unsuitablePicture, .unsuitableVideo, .tooManyTracks, .noPicture:
+            .cannotCreate
         }
     }
 }
