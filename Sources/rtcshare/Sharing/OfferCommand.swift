@@ -54,7 +54,7 @@ struct OfferCommand: AsyncParsableCommand {
             if let notice = try StoredRelays.prepare(&configuration) { Terminal.shared.say(notice) }
             let interruption = Interruption()
             defer { withExtendedLifetime(interruption) {} }
-            let (connection, identity) = try await offering.openConnection(
+            let (connection, identity) = try await openConnection(
                 for: attendee, media: sources.media, configuration: configuration)
             do {
                 let servers = configuration.iceServers
@@ -71,6 +71,22 @@ struct OfferCommand: AsyncParsableCommand {
                 throw error
             }
         }
+    }
+
+    /// Opens the connection at a port that is probably free until `send` continues the session.
+    private func openConnection(
+        for attendee: AttendeeID, media: Set<SharedMedia>, configuration: Connection.Configuration
+    ) async throws -> (connection: Connection, identity: LocalIdentity) {
+        for port in configuration.port == 0 ? LastingPort.candidates() : [] {
+            var configuration = configuration
+            configuration.port = port
+            do {
+                return try await offering.openConnection(for: attendee, media: media, configuration: configuration)
+            } catch ConnectionError.portTaken {
+                continue
+            }
+        }
+        return try await offering.openConnection(for: attendee, media: media, configuration: configuration)
     }
 
     private func offer(
