@@ -1,4 +1,3 @@
-internal import RTCShareCYUV
 internal import RTCShareMedia
 
 /// The amount of content in a frame. The encoded size at one quantizer is about proportional to it, for text, video or
@@ -70,20 +69,28 @@ struct PictureActivity: Sendable, Equatable {
         _ one: UnsafePointer<UInt8>, _ other: UnsafePointer<UInt8>, _ stride: Int, width: Int, height: Int
     ) -> UInt64 {
         guard width > 0, height > 0 else { return 0 }
-        let spread = Int32(stride * step)
-        return ComputeSumSquareErrorPlane(one, spread, other, spread, Int32(width), Int32((height + step - 1) / step))
+        return PlanePointer.sumOfSquaredDifferences(
+            one, other, (stride * step, stride * step), width: width, height: (height + step - 1) / step)
     }
+
+    private static let eachByte: UInt64 = 0x0101_0101_0101_0101
 
     /// Whether a macroblock has at most as many colors as a palette.
     private static func isFlat(_ place: UnsafePointer<UInt8>, _ stride: Int, width: Int, height: Int) -> Bool {
-        var colors = SIMD8<UInt8>(repeating: place[0])
+        // A byte for each color, of which those not found yet are the first one.
+        var colors = UInt64(place[0]) &* Self.eachByte
         var count = 1
+        var last = place[0]
         for row in Swift.stride(from: 0, to: height, by: step) {
             for column in 0..<width {
                 let color = place[row * stride + column]
-                guard !any(colors .== color) else { continue }
+                guard color != last else { continue }
+                last = color
+                // A byte that is zero is that of the color.
+                let differences = colors ^ (UInt64(color) &* Self.eachByte)
+                guard (differences &- Self.eachByte) & ~differences & (Self.eachByte << 7) == 0 else { continue }
                 guard count < Palette.mostColors else { return false }
-                colors[count] = color
+                colors = colors & ~(0xFF << UInt64(count * 8)) | UInt64(color) << UInt64(count * 8)
                 count += 1
             }
         }

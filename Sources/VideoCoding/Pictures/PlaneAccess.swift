@@ -94,3 +94,30 @@ extension PixelBufferPool {
 func checkYUV(_ operation: String, _ code: Int32) throws(VideoCodingError) {
     guard code == 0 else { throw .conversionFailed(operation: operation, code: Int(code)) }
 }
+
+extension PlanePointer {
+    /// Returns the sum of the squared differences of a block and that at the same place of another plane.
+    func sumOfSquaredDifferences(to other: PlanePointer, x: Int, y: Int, width: Int, height: Int) -> UInt64 {
+        let strides = (Int(stride), Int(other.stride))
+        return Self.sumOfSquaredDifferences(
+            first + y * strides.0 + x, other.first + y * strides.1 + x, strides, width: width, height: height)
+    }
+
+    /// Returns the sum of the squared differences of two blocks. libyuv's function is slow for rows of less than 32
+    /// samples.
+    static func sumOfSquaredDifferences(
+        _ one: UnsafePointer<UInt8>, _ other: UnsafePointer<UInt8>, _ strides: (Int, Int), width: Int, height: Int
+    ) -> UInt64 {
+        var sum: UInt64 = 0
+        for row in 0..<height {
+            let (one, other) = (one + row &* strides.0, other + row &* strides.1)
+            var squares: UInt32 = 0
+            for column in 0..<width {
+                let difference = Int32(one[column]) &- Int32(other[column])
+                squares &+= UInt32(bitPattern: difference &* difference)
+            }
+            sum &+= UInt64(squares)
+        }
+        return sum
+    }
+}

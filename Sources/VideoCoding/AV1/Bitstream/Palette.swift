@@ -19,17 +19,27 @@ struct Palette: Equatable {
 
     /// Creates the palette of a block's colors; nil if there are too many.
     init?(_ block: UnsafeBufferPointer<UInt16>) {
-        var last: UInt16?
-        for color in block where color != last {
-            last = color
-            var place = 0
-            while place < count, colors[place] < color { place += 1 }
-            if place < count, colors[place] == color { continue }
-            guard count < Self.mostColors else { return nil }
-            for index in stride(from: count, to: place, by: -1) { colors[index] = colors[index - 1] }
-            colors[place] = color
-            count += 1
+        guard var last = block.first else { return }
+        let found = withUnsafeTemporaryAllocation(of: UInt16.self, capacity: Self.mostColors) { colors in
+            colors[0] = last
+            var count = 1
+            for color in block where color != last {
+                last = color
+                var place = 0
+                while place < count, colors[place] < color { place += 1 }
+                if place < count, colors[place] == color { continue }
+                guard count < Self.mostColors else { return nil as Self? }
+                for index in stride(from: count, to: place, by: -1) { colors[index] = colors[index - 1] }
+                colors[place] = color
+                count += 1
+            }
+            var palette = Self()
+            for index in 0..<count { palette.colors[index] = colors[index] }
+            palette.count = count
+            return palette
         }
+        guard let found else { return nil }
+        self = found
     }
 
     /// Adds a color that is not used if there is only one, as in luma a palette has at least two different ones.
@@ -84,24 +94,27 @@ struct BlockColors {
     /// The approximate bits that the block takes as palettes, as measured with text; nil if there are too many colors, or
     /// if it is a gradient or noise.
     var paintingBits: Double? {
-        guard let palettes else { return nil }
-        let (luma, chroma) = palettes
-        let (lumaChanges, chromaChanges) = (
-            Self.changes(self.luma, width, height), Self.changes(self.chroma, width / 2, height / 2)
-        )
-        guard luma.count == 1 || luma.colors[luma.count - 1] - luma.colors[0] >= Self.leastContrast,
-            lumaChanges <= width * height / 2
+        let (least, most, lumaChanges) = Self.changes(luma, width * height)
+        guard least == most || most - least >= Self.leastContrast, lumaChanges <= width * height / 2,
+            let (luma, chroma) = palettes
         else { return nil }
+        let chromaChanges = Self.changes(self.chroma, width * height / 4).count
         return 8 + (luma.count == 1 ? 0 : Double(6 * luma.count) + 2 * log2(Double(luma.count)) * Double(lumaChanges))
             + (chroma.count == 1
                 ? 0 : Double(14 * chroma.count) + 2.9 * log2(Double(chroma.count)) * Double(chromaChanges))
     }
 
-    /// Returns the number of samples of another color than the one to their left.
-    private static func changes(_ samples: [UInt16], _ width: Int, _ height: Int) -> Int {
-        var count = 0
-        for place in 1..<width * height where samples[place] != samples[place - 1] { count += 1 }
-        return count
+    /// Returns the least and the largest color, and the number of samples of another color than the one before.
+    private static func changes(_ samples: [UInt16], _ length: Int) -> (least: UInt16, most: UInt16, count: Int) {
+        samples.withUnsafeBufferPointer { samples in
+            var (least, most, count) = (samples[0], samples[0], UInt16(0))
+            for place in 1..<length {
+                least = min(least, samples[place])
+                most = max(most, samples[place])
+                count &+= samples[place] != samples[place - 1] ? 1 : 0
+            }
+            return (least, most, Int(count))
+        }
     }
 
     /// The palettes; nil if there are too many colors.

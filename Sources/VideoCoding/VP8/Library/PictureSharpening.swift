@@ -140,9 +140,11 @@ struct PictureSharpening {
                 for top in stride(from: 0, to: size.height, by: 16) {
                     for left in stride(from: 0, to: size.width, by: 16) {
                         let (width, height) = (min(16, size.width - left), min(16, size.height - top))
-                        var sum = squares(first.first, second.first, left, top, width, height)
+                        var sum = first.first.sumOfSquaredDifferences(
+                            to: second.first, x: left, y: top, width: width, height: height)
                         for (one, other) in [(first.second, second.second), (first.third, second.third)] {
-                            sum += squares(one, other, left / 2, top / 2, (width + 1) / 2, (height + 1) / 2)
+                            sum += one.sumOfSquaredDifferences(
+                                to: other, x: left / 2, y: top / 2, width: (width + 1) / 2, height: (height + 1) / 2)
                         }
                         result.append((Double(sum) / 256).squareRoot())
                     }
@@ -150,13 +152,5 @@ struct PictureSharpening {
                 return result
             }
         }
-    }
-
-    private static func squares(
-        _ one: PlanePointer, _ other: PlanePointer, _ left: Int, _ top: Int, _ width: Int, _ height: Int
-    ) -> UInt64 {
-        ComputeSumSquareErrorPlane(
-            one.first + top * Int(one.stride) + left, one.stride, other.first + top * Int(other.stride) + left,
-            other.stride, Int32(width), Int32(height))
     }
 }
