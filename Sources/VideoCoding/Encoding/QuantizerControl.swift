@@ -42,6 +42,8 @@ struct QuantizerControl {
     private static let largestImprovement = 1.6
     /// The ratio of the sizes at two quantizers from which the coarser one is worth its loss.
     private static let leastSaving = 1.15
+    /// The error of a video's scale for a screen, until it is known.
+    private static let firstMotionError = 1.0
     /// The number of steps by which a frame that is coded again becomes finer.
     private static let refinement = 6
 
@@ -69,6 +71,9 @@ struct QuantizerControl {
     private var complexity: [Content: Double] = [:]
     /// Whether the content is a video.
     var isMotion = false
+    /// The recent errors of what each scale predicted, as binary logarithms, where they differed: a film can be a part of a
+    /// screen, or all of it without being declared as motion.
+    private var errors = (screen: 0.0, motion: Self.firstMotionError)
 
     /// Content with a complexity of its own.
     private struct Content: Hashable {
@@ -82,8 +87,13 @@ struct QuantizerControl {
         self.motionScale = motionScale ?? scale
     }
 
+    /// Whether a video's scale is that of the content.
+    private func isMotion(_ kind: Picture.Kind) -> Bool {
+        isMotion || kind == .following && errors.motion < errors.screen
+    }
+
     /// A key frame of a video has the size of one of a screen.
-    private func scale(of kind: Picture.Kind) -> Scale {
+    private func scale(of kind: Picture.Kind, isMotion: Bool) -> Scale {
         switch kind {
         case .page, .following, .refinement: isMotion ? motionScale : scale
         case .keyFrame, .blurred: scale
@@ -103,7 +113,7 @@ struct QuantizerControl {
 
     /// Returns the quantizer at which the frame takes about `bits`, or with palettes hardly more than at the coarsest one.
     func quantizer(for picture: Picture, bits: Double, in limits: ClosedRange<Int>) -> Int {
-        let hasPalettes = scale(of: picture.kind).palettes != nil
+        let hasPalettes = scale(of: picture.kind, isMotion: isMotion(picture.kind)).palettes != nil
         let least = hasPalettes ? self.bits(picture, at: limits.upperBound) * Self.leastSaving : 0
         let most = max(bits, least)
         return limits.first { self.bits(picture, at: $0) <= most } ?? limits.upperBound
@@ -111,7 +121,12 @@ struct QuantizerControl {
 
     /// Returns the bits of the frame at a quantizer.
     func bits(_ picture: Picture, at quantizer: Int) -> Double {
-        complexity(of: picture.kind) * scale(of: picture.kind).size(of: picture.activity, at: quantizer)
+        bits(picture, at: quantizer, isMotion: isMotion(picture.kind))
+    }
+
+    private func bits(_ picture: Picture, at quantizer: Int, isMotion: Bool) -> Double {
+        complexity(of: picture.kind, isMotion: isMotion)
+            * scale(of: picture.kind, isMotion: isMotion).size(of: picture.activity, at: quantizer)
     }
 
     /// Returns the next finer quantizer for a frame that was coded with this one and has not changed since.
@@ -122,24 +137,41 @@ struct QuantizerControl {
     /// Returns a quantizer for a frame shortly after one with this quantizer: in a sequence, a single simple frame should
     /// not be much finer.
     func slightlyFiner(than quantizer: Int, notBelow finest: Int) -> Int {
-        let weights = scale(of: .following).weights
+        let weights = scale(of: .following, isMotion: isMotion(.following)).weights
         let limit = weights[quantizer] * Self.largestImprovement
         return max(weights.firstIndex { $0 <= limit } ?? quantizer, finest)
     }
 
-    private func complexity(of kind: Picture.Kind) -> Double {
+    private func complexity(of kind: Picture.Kind, isMotion: Bool) -> Double {
         if let known = complexity[Content(kind: kind, isMotion: isMotion)] { return known }
-        let scale = scale(of: kind)
+        let scale = scale(of: kind, isMotion: isMotion)
         return scale.usualComplexity * (kind == .page ? scale.pageRatio : 1)
     }
 
     /// Records the bits of a frame.
     mutating func record(_ bits: Int, for picture: Picture, quantizer: Int) {
-        let scale = scale(of: picture.kind)
-        let expected = scale.size(of: picture.activity, at: quantizer)
+        guard picture.kind == .following, !isMotion else {
+            return learn(bits, for: picture, quantizer: quantizer, isMotion: isMotion)
+        }
+        let bits = max(bits, 1)
+        let (screen, motion) = (
+            log2(Double(bits) / self.bits(picture, at: quantizer, isMotion: false)),
+            log2(Double(bits) / self.bits(picture, at: quantizer, isMotion: true))
+        )
+        guard screen.isFinite, motion.isFinite else { return }
+        let weight = min(abs(screen - motion), 1) * Self.weightOfOne
+        errors.screen += (abs(screen) - errors.screen) * weight
+        errors.motion += (abs(motion) - errors.motion) * weight
+        learn(bits, for: picture, quantizer: quantizer, isMotion: false)
+        learn(bits, for: picture, quantizer: quantizer, isMotion: true)
+    }
+
+    private mutating func learn(_ bits: Int, for picture: Picture, quantizer: Int, isMotion: Bool) {
+        let expected = self.bits(picture, at: quantizer, isMotion: isMotion)
         guard expected > 0 else { return }
-        let known = complexity(of: picture.kind)
-        let change = pow(Double(bits) / expected / known, picture.kind == .following ? Self.weightOfOne : 0.5)
+        let scale = scale(of: picture.kind, isMotion: isMotion)
+        let known = complexity(of: picture.kind, isMotion: isMotion)
+        let change = pow(Double(bits) / expected, picture.kind == .following ? Self.weightOfOne : 0.5)
         complexity[Content(kind: picture.kind, isMotion: isMotion)] = min(
             max(known * max(change, Self.mostSimplification), scale.usualComplexity * Scale.deviations.lowerBound),
             scale.usualComplexity * Scale.deviations.upperBound)

@@ -38,10 +38,11 @@ import RTCShareWireFormat
         #expect(complexity(control) > 240)
     }
 
-    @Test("The quantizer of a video settles with its own scale, and swings with that of text")
+    @Test("The quantizer of a video settles with its own scale, which its sizes show, and swings with that of text")
     func video() {
-        for isMotion in [false, true] {
-            var control = QuantizerControl(AV1Coder.range.scale, motion: AV1Coder.range.motionScale)
+        let range = AV1Coder.range
+        for (motionScale, isMotion) in [(nil, false), (range.motionScale, false), (range.motionScale, true)] {
+            var control = QuantizerControl(range.scale, motion: motionScale)
             control.isMotion = isMotion
             var quantizers = [30]
             for _ in 0..<60 {
@@ -54,8 +55,27 @@ import RTCShareWireFormat
                 quantizers.append(quantizer)
             }
             let settled = quantizers.suffix(30)
-            #expect(((settled.max() ?? 0) - (settled.min() ?? 0) <= 2) == isMotion, "\(quantizers)")
+            #expect(((settled.max() ?? 0) - (settled.min() ?? 0) <= 2) == (motionScale != nil), "\(quantizers)")
         }
+    }
+
+    @Test("The sizes of text keep its scale, also after those of a video")
+    func textAfterVideo() {
+        let range = AV1Coder.range
+        var control = QuantizerControl(range.scale, motion: range.motionScale)
+        func give(_ scale: QuantizerControl.Scale, count: Int) {
+            for quantizer in (0..<count).map({ [30, 60, 42, 55][$0 % 4] }) {
+                control.record(Int(scale.weights[quantizer] * Self.share), for: Self.picture, quantizer: quantizer)
+            }
+        }
+        func ratio() -> Double { control.bits(Self.picture, at: 60) / control.bits(Self.picture, at: 30) }
+        let text = range.scale.weights[60] / range.scale.weights[30]
+        give(range.scale, count: 20)
+        #expect(abs(ratio() - text) < 0.01)
+        give(range.motionScale, count: 20)
+        #expect(ratio() < text / 2)
+        give(range.scale, count: 20)
+        #expect(abs(ratio() - text) < 0.01)
     }
 
     private func complexity(_ control: QuantizerControl) -> Double {
