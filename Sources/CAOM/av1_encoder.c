@@ -80,6 +80,8 @@ struct av1_encoder {
     aom_codec_enc_cfg_t config;
     aom_codec_pts_t time;
     int speed;
+    bool is_screen;
+    bool searches_palettes;
     // The slot of the last frame, of the two in use. The other one holds a frame that was kept.
     unsigned slot;
     // Whether both slots hold the last frame, in the same memory.
@@ -210,6 +212,7 @@ av1_encoder *av1_encoder_open(const av1_encoder_settings *settings, char *proble
     if (!error) error = aom_codec_enc_init_ver(&encoder->context, codec, config, 0, AOM_ENCODER_ABI_VERSION);
     if (!error) error = set_controls(encoder, settings);
     encoder->speed = FASTEST;
+    encoder->is_screen = encoder->searches_palettes = settings->is_screen;
     encoder->slot = FIRST_SLOT;
     if (!error) return encoder;
     snprintf(problem, size, "%s", explain(encoder, error));
@@ -270,9 +273,15 @@ void av1_encoder_did_replace(av1_encoder *encoder, uint32_t target) {
     encoder->has_other_reference = true;
 }
 
+static aom_codec_err_t search_palettes(av1_encoder *encoder, bool searches) {
+    if (searches == encoder->searches_palettes) return AOM_CODEC_OK;
+    encoder->searches_palettes = searches;
+    return set(encoder, AV1E_SET_ENABLE_PALETTE, searches);
+}
+
 const char *av1_encoder_encode(
     av1_encoder *encoder, const av1_encoder_source *source, uint32_t quantizer, bool as_key, bool keeps_last,
-    bool refines, av1_encoder_frame *frame) {
+    bool refines, bool is_natural, av1_encoder_frame *frame) {
     *frame = (av1_encoder_frame){0};
     aom_codec_enc_cfg_t *config = &encoder->config;
     quantizer = usable_quantizer(encoder, quantizer, as_key || !encoder->time);
@@ -287,6 +296,8 @@ const char *av1_encoder_encode(
         if (error) return explain(encoder, error);
         encoder->speed = speed;
     }
+    aom_codec_err_t error = search_palettes(encoder, encoder->is_screen && !is_natural);
+    if (error) return explain(encoder, error);
     aom_image_t image;
     if (!wrap(encoder, &image, source)) return "it takes no frame of this size";
     // Two reference frames in known slots: a frame that is not libaom's can replace the last one.
@@ -296,8 +307,7 @@ const char *av1_encoder_encode(
         references.ref_idx[i] = (int)encoder->slot;
     references.reference[LAST] = references.reference[GOLDEN] = references.refresh[target] = 1;
     references.ref_idx[GOLDEN] = (int)other;
-    aom_codec_err_t error =
-        aom_codec_control_of_library(&encoder->context, AV1E_SET_SVC_REF_FRAME_CONFIG, &references);
+    error = aom_codec_control_of_library(&encoder->context, AV1E_SET_SVC_REF_FRAME_CONFIG, &references);
     if (error) return explain(encoder, error);
     aom_enc_frame_flags_t flags = 0;
     if (as_key)

@@ -23,7 +23,7 @@ struct CodecModuleTests {
             var source = av1_encoder_source(
                 luma: plane, blue: plane, red: plane, luma_stride: 32, blue_stride: 16, red_stride: 16)
             var frame = av1_encoder_frame()
-            #expect(av1_encoder_encode(encoder, &source, 30, false, false, false, &frame) == nil)
+            #expect(av1_encoder_encode(encoder, &source, 30, false, false, false, false, &frame) == nil)
             #expect(frame.is_key && frame.quantizer_index == 120)
             return Array(UnsafeBufferPointer(start: frame.bytes, count: frame.count))
         }

@@ -45,10 +45,11 @@ void av1_encoder_close(av1_encoder *_Nonnull encoder);
 //
 // With `refines`, blocks that differ little from the last frame are coded, too, in more time.
 // With `keeps_last`, the last frame remains a reference frame beside this one until the next such call or key frame.
+// With `is_natural`, no palettes are searched for: that takes time, and natural content has none.
 // The quantizer is raised where libaom would end the process: see `usable_quantizer`.
 const char *_Nullable av1_encoder_encode(
     av1_encoder *_Nonnull encoder, const av1_encoder_source *_Nonnull source, uint32_t quantizer, bool as_key,
-    bool keeps_last, bool refines, av1_encoder_frame *_Nonnull frame);
+    bool keeps_last, bool refines, bool is_natural, av1_encoder_frame *_Nonnull frame);
 
 typedef struct {
     // The slot of the last frame.

@@ -39,11 +39,12 @@ extension AV1Coder: FrameCoder {
     }
 
     func encode(
-        replacing shown: I420Picture, quantizer: Int, asKeyFrame: Bool, keepsLast: Bool, refines: Bool
+        replacing shown: I420Picture, quantizer: Int, asKeyFrame: Bool, keepsLast: Bool, refines: Bool,
+        isNatural: Bool
     ) throws(VideoCodingError) -> CodedFrame? {
         try encode(
             shown, quantizer: quantizer, asKeyFrame: asKeyFrame, keepsLast: keepsLast, refines: refines,
-            shown: shown.samples
+            isNatural: isNatural, shown: shown.samples
         ).map {
             CodedFrame(data: $0.data, isKeyFrame: $0.isKeyFrame, quantizer: $0.quantizer)
         }

@@ -69,10 +69,11 @@ package final class AV1Coder {
     ///     end the process.
     ///   - keepsLast: Whether the last frame can be predicted from for some time, as that before a menu.
     ///   - refines: Whether parts become finer that are almost the same as in the last frame, in more time.
+    ///   - isNatural: Whether the changes are natural content, such as a film, which has no palettes.
     ///   - shown: Receives the image that decoders show. It can be that of the picture.
     package func encode(
         _ picture: any PixelPlanes, quantizer: Int, asKeyFrame: Bool = false, keepsLast: Bool = false,
-        refines: Bool = false, shown: I420Samples? = nil
+        refines: Bool = false, isNatural: Bool = false, shown: I420Samples? = nil
     ) throws(VideoCodingError) -> Frame? {
         guard picture.size == configuration.size, picture.format == .i420 else {
             throw .unexpectedPicture(size: picture.size, format: picture.format, expected: configuration.size)
@@ -83,7 +84,7 @@ package final class AV1Coder {
         let encoder = try takeEncoder()
         let frame = try encoder.encode(
             picture, quantizer: quantizer, asKeyFrame: asKeyFrame, keepsLast: keepsLast, refines: refines,
-            shown: shown)
+            isNatural: isNatural, shown: shown)
         self.encoder = encoder
         return frame
     }
@@ -179,7 +180,7 @@ private final class AV1EncoderHandle {
     }
 
     func encode(
-        _ picture: any PixelPlanes, quantizer: Int, asKeyFrame: Bool, keepsLast: Bool, refines: Bool,
+        _ picture: any PixelPlanes, quantizer: Int, asKeyFrame: Bool, keepsLast: Bool, refines: Bool, isNatural: Bool,
         shown: I420Samples?
     ) throws(VideoCodingError) -> AV1Coder.Frame? {
         if isAhead, !asKeyFrame {
@@ -191,8 +192,10 @@ private final class AV1EncoderHandle {
             var source = av1_encoder_source(
                 luma: planes.first.first, blue: planes.second.first, red: planes.third.first,
                 luma_stride: planes.first.stride, blue_stride: planes.second.stride, red_stride: planes.third.stride)
-            return av1_encoder_encode(encoder, &source, UInt32(quantizer), asKeyFrame, keepsLast, refines, &frame)
-                .map { String(cString: $0) }
+            return av1_encoder_encode(
+                encoder, &source, UInt32(quantizer), asKeyFrame, keepsLast, refines, isNatural, &frame
+            )
+            .map { String(cString: $0) }
         }
         if let failure { throw .codecFailed(library: "libaom", operation: "encoding", reason: failure) }
         guard let bytes = frame.bytes else { return nil }

@@ -109,6 +109,7 @@ extension QualityGovernor.Sample {
     /// `orFiner` is set.
     func bits(at coarse: Int, orFiner: Bool = false) -> Double {
         let bits = Double(byteCount) * 8
+        let coarseness = quantizerCoarseness ?? coarseness
         guard coarseness < coarse || orFiner else { return bits }
         return bits * Coarseness.bitRatio(at: coarse, to: coarseness)
     }

@@ -67,6 +67,8 @@ struct QualityGovernor {
         let isChange: Bool
         /// The time for which the frame was delayed until the bits before it were paid for.
         var wait = Duration.zero
+        /// The coarseness of text at the frame's quantizer, by which its size changes; nil for the same.
+        var quantizerCoarseness: Int?
     }
 
     struct Measurement {

@@ -19,6 +19,8 @@ package struct EncodedVideoFrame: Sendable {
     package let quantizer: Int
     /// The ``Coarseness`` of the frame, 0 (finest) to 127, which all codecs share.
     package let coarseness: Int
+    /// The ``Coarseness`` that text has at the quantizer, if the frame's own one can be finer; nil for the same.
+    var quantizerCoarseness: Int?
     /// The hint for the content. The content type `screenshare` is signaled for text and detail.
     package let contentHint: ContentHint
     /// The ``Coarseness`` of the coarsest part of the resulting image; by default the frame's own.

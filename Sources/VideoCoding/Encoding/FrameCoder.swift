@@ -25,8 +25,10 @@ protocol FrameCoder: AnyObject {
     /// - Parameters:
     ///   - keepsLast: Whether the last frame is kept, until the next such call or key frame.
     ///   - refines: Whether parts become finer that are almost the same as in the last frame.
+    ///   - isNatural: Whether the changes are natural content, such as a film, which has no palettes.
     func encode(
-        replacing shown: I420Picture, quantizer: Int, asKeyFrame: Bool, keepsLast: Bool, refines: Bool
+        replacing shown: I420Picture, quantizer: Int, asKeyFrame: Bool, keepsLast: Bool, refines: Bool,
+        isNatural: Bool
     ) throws(VideoCodingError) -> CodedFrame?
 
     /// Returns the approximate bits with which ``update(_:by:painting:of:keepsLast:)`` paints a macroblock of the picture;
@@ -42,7 +44,7 @@ protocol FrameCoder: AnyObject {
     ) throws(VideoCodingError) -> FrameUpdate?
 
     /// Tells the library the image that decoders show, before macroblocks are copied to it for
-    /// ``encode(replacing:quantizer:asKeyFrame:keepsLast:refines:)``.
+    /// ``encode(replacing:quantizer:asKeyFrame:keepsLast:refines:isNatural:)``.
     func synchronize(with shown: I420Picture) throws(VideoCodingError)
 
     /// Returns a frame that shows the image as it is without the library; nil if the library must make it.

@@ -1,5 +1,4 @@
 internal import Glibc
-internal import RTCShareCYUV
 internal import RTCShareMedia
 internal import RTCShareRTP
 internal import RTCShareWireFormat
@@ -38,6 +37,11 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     private var lastQuantizer = Coder.range.coarsest
     /// The bits of the frame without the library.
     private var updateBits = 0.0
+    /// The time until which each macroblock is not painted: one that has too many colors keeps them for some time, as in a
+    /// film.
+    private var unpaintableUntil: [Duration]
+    /// Whether the changes are natural content, such as a film, without palettes.
+    private var isNatural = false
 
     /// The size of a refinement as time at the bitrate: changes wait for it.
     private static var refinementTime: Duration { .milliseconds(100) }
@@ -62,6 +66,10 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     private static var smallShare: Double { 0.5 }
     /// The maximum number of macroblocks that are not worth a partial frame beside a frame of the library.
     private static var few: Int { 16 }
+    /// The ratio of changed macroblocks to those that can be painted from which palettes are not worth a search.
+    private static var fewPaintable: Int { 8 }
+    /// The time after which it is determined again whether a macroblock can be painted, which takes time.
+    private static var unpaintableTime: Duration { .milliseconds(250) }
     /// The bits of a macroblock that becomes finer, as a fraction of those of a new one.
     private static var refinementShare: Double { 0.6 }
     private static var range: QuantizerRange { Coder.range }
@@ -71,6 +79,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         shown = try I420Picture(size: size)
         drawn = MacroblockMap(size: size)
         smeared = drawn
+        unpaintableUntil = Self.noTimes(for: drawn)
         refinement = RefinementPasses(Self.range, of: drawn)
     }
 
@@ -116,7 +125,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         try prepare(for: picture.size, hint: order.hint)
         hasPalettes = Self.range.scale.palettes != nil && order.hint != .motion
         ledger = order.ledger
-        updateBits = 0
+        (updateBits, isNatural) = (0, false)
         var scrolls = order.hint == .motion ? nil : try input.findScrolls(by: &scrollSearch, order.settings.heuristics)
         let returns = try returns(picture, in: input.changed)
         if returns { scrolls = nil }
@@ -155,18 +164,15 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
             smeared.removeAll()
         }
         account(for: coded.data.count, of: step)
-        // Painted macroblocks are exact.
-        let painted = update?.painted ?? 0
-        let codedShare = painted == 0 ? 1 : Double(step.map.count) / Double(step.map.count + painted)
-        let coarseness = Int(Double(Self.range.coarseness[step.quantizer]) * codedShare)
+        let coarseness = try recordCoarseness(of: picture, after: step, painted: update?.painted ?? 0, hint: order.hint)
         drawn = step.map
-        try recordQuality(of: picture, after: step)
         if step.change != nil { lastQuantizer = step.quantizer }
         input.didEncode()
         var frame = EncodedVideoFrame(
             data: coded.data, format: Coder.format, isKeyFrame: coded.isKeyFrame, size: picture.size,
             timestamp: timestamp, rotation: input.rotation, quantizer: coded.quantizer, coarseness: coarseness,
             contentHint: order.hint)
+        frame.quantizerCoarseness = Self.range.coarseness[step.quantizer]
         frame.canBeFiner = refinement.isUnfinished || hasPalettes && !smeared.isEmpty
         frame.becomesFinest = true
         frame.isScroll = scrolls != nil
@@ -178,8 +184,8 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     private func returns(_ picture: StandingPicture, in changed: MacroblockMap) throws(VideoCodingError) -> Bool {
         guard let kept else { return false }
         var count = 0
-        try Self.forEachCoarseness(of: kept, as: picture, in: changed, hasColors: false) {
-            if $1 <= Coarseness.fine { count += 1 }
+        try Self.forEachError(of: kept, as: picture, in: changed, hasColors: false) {
+            if Coarseness.of(meanSquaredError: $1) <= Coarseness.fine { count += 1 }
         }
         return count * 2 > changed.count
     }
@@ -195,7 +201,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         try shown.copy(step.map, of: picture)
         return try coder.encode(
             replacing: shown, quantizer: step.quantizer, asKeyFrame: step.isKeyFrame, keepsLast: step.keepsLast,
-            refines: step.refinement != nil)
+            refines: step.refinement != nil, isNatural: isNatural && !step.isKeyFrame)
     }
 
     /// A change of what viewers have without the library.
@@ -215,10 +221,11 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         guard hasPalettes || scrolls != nil else { return nil }
         if changed.isEmpty, scrolls == nil { return try repaint(picture) }
         var rest = scrolls.map { MacroblockMap(size: picture.size, cells: $0.remaining) } ?? changed
-        let (few, bits, others) = try contents(of: picture, in: rest)
+        let (few, bits, others) = try contents(of: picture, in: rest, now: began)
         let isLarge =
             bits + control.bits(.init(kind: .following, activity: others), at: Self.range.finestKeyFrame)
             > frameBits(order)
+        isNatural = few.count < rest.count / Self.fewPaintable
         let isWorth = try isWorthPainting(few, bits, of: picture, in: rest, began, order)
         let painted = isWorth ? few : MacroblockMap(size: picture.size)
         guard scrolls != nil || !painted.isEmpty else { return nil }
@@ -249,7 +256,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     /// colors.
     private func repaint(_ picture: StandingPicture) throws(VideoCodingError) -> Update? {
         guard !smeared.isEmpty else { return nil }
-        let (few, bits, _) = try contents(of: picture, in: smeared)
+        let (few, bits, _) = try contents(of: picture, in: smeared, now: nil)
         let most = max(Int(Double(few.count) * ledger.bits(in: Self.refinementTime) / max(bits, 1)), 1)
         var painted = MacroblockMap(size: picture.size)
         for index in few.cells.indices where few.cells[index] != 0 && painted.count < most { painted.insert(index) }
@@ -269,9 +276,10 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         }
     }
 
-    /// Returns the macroblocks of few colors, the bits to paint them, and the content of the others.
+    /// Returns the macroblocks of few colors, the bits to paint them, and the content of the others. At rest, `now` is nil,
+    /// and all of them are looked at.
     private func contents(
-        of picture: StandingPicture, in map: MacroblockMap
+        of picture: StandingPicture, in map: MacroblockMap, now: Duration?
     ) throws(VideoCodingError) -> (painted: MacroblockMap, bits: Double, others: PictureActivity) {
         var painted = MacroblockMap(size: picture.size)
         var bits = 0.0
@@ -283,10 +291,12 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         }
         for (index, value) in activities {
             // Natural content has too many colors.
-            if value.natural == 0, let own = try coder.paintingBits(of: index, in: picture) {
+            let isKnown = now.map { $0 < unpaintableUntil[index] } ?? false
+            if !isKnown, value.natural == 0, let own = try coder.paintingBits(of: index, in: picture) {
                 painted.insert(index)
                 bits += own
             } else {
+                if let now, !isKnown { unpaintableUntil[index] = now + Self.unpaintableTime }
                 others = others + value
             }
         }
@@ -301,9 +311,12 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
     ) throws(VideoCodingError) -> Bool {
         if map.count <= Self.few, map.count < changed.count { return false }
         let isFirst = Self.isPause(Self.pageTime, since: lastLargeChangeAt, now: began)
-        if bits <= (isFirst ? ledger.pageBits : frameBits(order) * 2) { return true }
+        // The rate before any reduction: fewer frames mean that bits are short, not that each has more for painting.
+        let frames = ledger.bits(in: .seconds(2 / order.settings.framesPerSecond))
+        if bits <= (isFirst ? ledger.pageBits : frames) { return true }
         let activity = try PictureActivity.sum(of: picture, in: map)
-        let library = control.bits(.init(kind: .page, activity: activity), at: Self.coarsest(order))
+        let library = control.bits(
+            .init(kind: isFirst ? .page : .following, activity: activity), at: Self.coarsest(order))
         return bits <= min(library, BitLedger.largestPage)
     }
 
@@ -329,6 +342,10 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
         }
     }
 
+    private static func noTimes(for map: MacroblockMap) -> [Duration] {
+        Array(repeating: .zero, count: map.cells.count)
+    }
+
     private func prepare(for size: PixelSize, hint: ContentHint) throws(VideoCodingError) {
         control.isMotion = hint == .motion
         if size != shown.size {
@@ -337,29 +354,47 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
             kept = nil
             drawn = MacroblockMap(size: size)
             smeared = drawn
+            unpaintableUntil = Self.noTimes(for: drawn)
             refinement = RefinementPasses(Self.range, of: drawn)
         }
         if try coder.reconfigure(size: size, hint: hint) { keyFrameIsDue = true }
     }
 
-    /// Records how fine the coded macroblocks are, and those near them. Libraries skip some, in particular those that
-    /// moved, and change some that were not to be coded.
-    private func recordQuality(of picture: StandingPicture, after step: Step) throws(VideoCodingError) {
-        try Self.forEachCoarseness(of: shown, as: picture, in: step.map.withSurroundings()) { index, found in
+    /// Records how fine the frame is, and returns its coarseness: that of a video is its quantizer's, by which its size is
+    /// chosen, and that of other content is the measured one, if that is finer. The quantizer at which text is hardly
+    /// readable leaves a film fine. Painted macroblocks are exact.
+    private func recordCoarseness(
+        of picture: StandingPicture, after step: Step, painted: Int, hint: ContentHint
+    ) throws(VideoCodingError) -> Int {
+        let error = try recordQuality(of: picture, after: step)
+        let quantizers = Self.range.coarseness[step.quantizer]
+        let all = max(step.map.count + painted, 1)
+        guard hint != .motion else { return quantizers }
+        return min(quantizers, Coarseness.of(meanSquaredError: error * Double(step.map.count) / Double(all)))
+    }
+
+    /// Records how fine the coded macroblocks are, and those near them, and returns the mean squared error of the coded
+    /// ones. Libraries skip some, in particular those that moved, and change some that were not to be coded.
+    private func recordQuality(of picture: StandingPicture, after step: Step) throws(VideoCodingError) -> Double {
+        var errors = 0.0
+        try Self.forEachError(of: shown, as: picture, in: step.map.withSurroundings()) { index, error in
+            let found = Coarseness.of(meanSquaredError: error)
             if step.map.cells[index] == 0 {
                 refinement.didCheck(index, coarseness: found)
             } else {
                 let pass = step.refinement.flatMap { $0.map.cells[index] != 0 ? $0.pass : nil }
                 refinement.didCode(index, coarseness: found, tried: pass)
+                errors += error
             }
         }
+        return errors / Double(max(step.map.count, 1))
     }
 
-    /// Calls `body` with each macroblock of `map`, and its coarseness in an image of the picture: that of luma, or of the
-    /// coarsest plane.
-    private static func forEachCoarseness(
+    /// Calls `body` with each macroblock of `map`, and its mean squared error in an image of the picture: that of luma, or
+    /// of the plane with the largest.
+    private static func forEachError(
         of image: I420Picture, as picture: StandingPicture, in map: MacroblockMap, hasColors: Bool = true,
-        _ body: (_ index: Int, _ coarseness: Int) -> Void
+        _ body: (_ index: Int, _ error: Double) -> Void
     ) throws(VideoCodingError) {
         try picture.withPlanePointers { (source) throws(VideoCodingError) in
             try image.withPlanePointers { (image) throws(VideoCodingError) in
@@ -367,11 +402,9 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
                     let (x, y) = (index % map.columns * 16, index / map.columns * 16)
                     let (width, height) = (min(16, picture.size.width - x), min(16, picture.size.height - y))
                     func error(_ source: PlanePointer, _ image: PlanePointer, every step: Int) -> Double {
-                        let (x, y) = (x / step, y / step)
                         let (width, height) = ((width + step - 1) / step, (height + step - 1) / step)
-                        let sum = ComputeSumSquareErrorPlane(
-                            source.first + y * Int(source.stride) + x, source.stride,
-                            image.first + y * Int(image.stride) + x, image.stride, Int32(width), Int32(height))
+                        let sum = source.sumOfSquaredDifferences(
+                            to: image, x: x / step, y: y / step, width: width, height: height)
                         return Double(sum) / Double(width * height)
                     }
                     var most = error(source.first, image.first, every: 1)
@@ -380,7 +413,7 @@ final class ScreenEncoder<Coder: FrameCoder>: PictureEncoder {
                             most, error(source.second, image.second, every: 2),
                             error(source.third, image.third, every: 2))
                     }
-                    body(index, Coarseness.of(meanSquaredError: most))
+                    body(index, most)
                 }
             }
         }

@@ -55,7 +55,8 @@ final class H264FrameCoder: FrameCoder {
     }
 
     func encode(
-        replacing shown: I420Picture, quantizer: Int, asKeyFrame: Bool, keepsLast: Bool, refines: Bool
+        replacing shown: I420Picture, quantizer: Int, asKeyFrame: Bool, keepsLast: Bool, refines: Bool,
+        isNatural: Bool
     ) throws(VideoCodingError) -> CodedFrame? {
         // OpenH264 can't change its kind of content while it runs, and a key frame for a video costs more than it gains: the
         // next one that is needed anyway adopts the hint, or that which OpenH264 would choose.

@@ -342,7 +342,8 @@ extension EncoderControl {
             // In scrolling content, fewer frames would show as much new content, without a gain.
             let sample = QualityGovernor.Sample(
                 coarseness: frame.coarseness, byteCount: frame.data.count, effort: end - begin,
-                isKeyFrame: isKeyFrame, isChange: isChange && !frame.isScroll, wait: cadence.currentWait)
+                isKeyFrame: isKeyFrame, isChange: isChange && !frame.isScroll, wait: cadence.currentWait,
+                quantizerCoarseness: frame.quantizerCoarseness)
             if isGoverned { governor.encoded(sample, size: fullSize, now: begin) }
         }
         cadence.framesPerSecond = governor.framesPerSecond

@@ -39,7 +39,8 @@ struct AV1Tests {
                 let source = picture.i420
                 let frame = try #require(
                     try sizeCoder.encode(
-                        source, quantizer: quantizer, asKeyFrame: wantsKey, refines: Bool.random(using: &numbers)))
+                        source, quantizer: quantizer, asKeyFrame: wantsKey, refines: Bool.random(using: &numbers),
+                        isNatural: Bool.random(using: &numbers)))
                 #expect(frame.isKeyFrame == (index == 0 || wantsKey))
                 let shown = try #require(try decoder.decode(frame.data))
                 #expect(shown.size == size && decoder.lastQuantizer == frame.quantizer)
@@ -122,7 +123,8 @@ struct AV1Tests {
             let frame = try #require(
                 try coder.encode(
                     picture.i420, quantizer: quantizer, asKeyFrame: wantsKey,
-                    refines: Bool.random(using: &numbers)))
+                    refines: Bool.random(using: &numbers),
+                    isNatural: Bool.random(using: &numbers)))
             framesSinceKey = frame.isKeyFrame ? 0 : framesSinceKey + 1
             #expect(frame.quantizer >= (framesSinceKey < 18 ? 8 : 4))
             if quantizer == 1 { #expect(frame.quantizer == (framesSinceKey < 18 ? 8 : 4)) }

@@ -316,7 +316,8 @@ struct ScreenEncoderTests {
         let shown = try I420Picture(size: Self.size)
         func encode(asKeyFrame: Bool = false, refines: Bool = false) throws -> Bool? {
             try coder.encode(
-                replacing: shown, quantizer: 30, asKeyFrame: asKeyFrame, keepsLast: false, refines: refines)?.isKeyFrame
+                replacing: shown, quantizer: 30, asKeyFrame: asKeyFrame, keepsLast: false, refines: refines,
+                isNatural: false)?.isKeyFrame
         }
         #expect(try encode() == true)
         for hint in [ContentHint.motion, .detail, .motion] {
@@ -335,15 +336,19 @@ struct ScreenEncoderTests {
         static var format: any VideoPayloadFormat { .h264 }
         static var range: QuantizerRange { H264FrameCoder.range }
         var requests: [(quantizer: Int, isKeyFrame: Bool)] = []
+        /// Whether it shows everything as it is.
+        var isExact = false
 
         init(size: PixelSize, hint: ContentHint) throws(VideoCodingError) {}
 
         func reconfigure(size: PixelSize, hint: ContentHint) throws(VideoCodingError) -> Bool { false }
 
         func encode(
-            replacing shown: I420Picture, quantizer: Int, asKeyFrame: Bool, keepsLast: Bool, refines: Bool
+            replacing shown: I420Picture, quantizer: Int, asKeyFrame: Bool, keepsLast: Bool, refines: Bool,
+            isNatural: Bool
         ) throws(VideoCodingError) -> CodedFrame? {
             requests.append((quantizer, asKeyFrame))
+            if !isExact { memset(shown.samples.luma, 128, shown.samples.lumaStride * shown.size.height) }
             let byteCount = requests.count == 1 ? 100_000 : 2000
             return CodedFrame(
                 data: Array(repeating: 0, count: byteCount), isKeyFrame: true, quantizer: 51, replacement: 51)
@@ -381,5 +386,78 @@ struct ScreenEncoderTests {
         #expect(part.isKeyFrame && part.coarseness == 127)
         #expect(encoder.coder.requests[2].isKeyFrame == false)
         #expect(encoder.drawn.share == 1)
+    }
+
+    @Test(
+        "Fine content counts as fine at a coarse quantizer, except a video", arguments: [ContentHint.detail, .motion])
+    func measuredCoarseness(_ hint: ContentHint) throws {
+        let encoder = try ScreenEncoder<CoarseCoder>(size: Self.size)
+        encoder.coder.isExact = true
+        var control = EncoderControl(
+            settings: .init(bitrate: .kilobitsPerSecond(2000), hint: hint), codec: .h264, now: .zero)
+        control.begin(new: true, now: .zero)
+        let order = control.order(isNew: true)
+        var input = PictureInput()
+        try input.take(
+            VideoFrame(buffer: TextPicture(size: Self.size, seed: 3).i420, timestamp: .zero), order: order)
+        guard
+            case .encoded(let frame) = try encoder.encode(
+                &input, timestamp: .zero, asKeyFrame: true, order: order
+            ).outcome
+        else { throw VideoCodingError.emptyFrame }
+        #expect(frame.coarseness == (hint == .motion ? 127 : 0))
+    }
+
+    /// A coder that can paint every second macroblock, for much more bits than the library needs.
+    private final class PaintingCoder: FrameCoder {
+        static var format: any VideoPayloadFormat { .av1 }
+        static var range: QuantizerRange { AV1Coder.range }
+        var paintedCounts: [Int] = []
+
+        init(size: PixelSize, hint: ContentHint) throws(VideoCodingError) {}
+
+        func reconfigure(size: PixelSize, hint: ContentHint) throws(VideoCodingError) -> Bool { false }
+
+        func encode(
+            replacing shown: I420Picture, quantizer: Int, asKeyFrame: Bool, keepsLast: Bool, refines: Bool,
+            isNatural: Bool
+        ) throws(VideoCodingError) -> CodedFrame? {
+            CodedFrame(data: Array(repeating: 0, count: 500), isKeyFrame: asKeyFrame, quantizer: quantizer)
+        }
+
+        func paintingBits(of index: Int, in picture: any PixelPlanes) throws(VideoCodingError) -> Double? {
+            index.isMultiple(of: 2) ? 300 : nil
+        }
+
+        func update(
+            _ shown: I420Picture, by scrolls: [Scroll], painting macroblocks: MacroblockMap,
+            of picture: any PixelPlanes, keepsLast: Bool
+        ) throws(VideoCodingError) -> FrameUpdate? {
+            paintedCounts.append(macroblocks.count)
+            return FrameUpdate(byteCount: macroblocks.count * 300 / 8, keepsLast: false)
+        }
+    }
+
+    @Test("What the library codes in fewer bits is not painted, at any frame rate", arguments: [0, 5])
+    func paintedFilm(steps: Int) throws {
+        let encoder = try ScreenEncoder<PaintingCoder>(size: Self.size)
+        let settings = VideoEncoder.Settings(bitrate: .bitsPerSecond(Self.bitsPerSecond), hint: .detail)
+        var governor = QualityGovernor(hint: .detail, framesPerSecond: 30, bitsPerSecond: Self.bitsPerSecond)
+        governor.steps = Array(repeating: .bandwidth, count: steps)
+        var ledger = BitLedger()
+        ledger.setRates(settings.bitrate, burst: .zero, now: .zero)
+        var input = PictureInput()
+        for index in 0..<30 {
+            let time = Duration.milliseconds(180 * index)
+            ledger.pass(to: time)
+            let order = EncodingOrder(
+                settings: settings, sizeLimits: .init(), hint: .detail, isCamera: false, input: nil, ledger: ledger,
+                governor: governor, isNew: true)
+            let page = TextPicture(size: Self.size, seed: UInt64(index))
+            try input.take(VideoFrame(buffer: page.i420, timestamp: time), order: order)
+            if index == 15 { encoder.coder.paintedCounts = [] }
+            _ = try encoder.encode(&input, timestamp: time, asKeyFrame: index == 0, order: order)
+        }
+        #expect(encoder.coder.paintedCounts.isEmpty)
     }
 }

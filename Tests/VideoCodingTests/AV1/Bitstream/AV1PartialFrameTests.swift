@@ -113,7 +113,8 @@ struct AV1PartialFrameTests {
                     replacing: shown, quantizer: Int.random(in: 1...63, using: &numbers),
                     asKeyFrame: Int.random(in: 0..<(isLong ? 300 : 12), using: &numbers) == 0,
                     keepsLast: Bool.random(using: &numbers),
-                    refines: Bool.random(using: &numbers)))
+                    refines: Bool.random(using: &numbers),
+                    isNatural: Bool.random(using: &numbers)))
             let decoded = try #require(try decoder.decode(frame.data))
             try #require(decoded.pixels == samples(shown), "frame \(index)")
             if let judge { try #require(try judge.decode(frame.data, shows: decoded), "frame \(index)") }
