@@ -56,7 +56,9 @@ struct FrameCadence {
     private var currentIsChange = false
     /// The time for which the current frame was delayed by the bitrate or the queue.
     private(set) var currentWait = Duration.zero
-    /// The time from the first change that the current frame shows to the frame itself.
+    /// The time of the first change that the current frame shows.
+    private(set) var currentChangeAt = Duration.zero
+    /// The time from that change to the frame itself.
     private(set) var currentChangeDuration = Duration.zero
     /// The time for which sharpening of the last change was delayed.
     private var refinementWait = Duration.zero
@@ -218,6 +220,7 @@ struct FrameCadence {
         currentIsChange = false
         currentWait = .zero
         currentChangeDuration = .zero
+        currentChangeAt = now
         let isChange = new && (waiting?.isChange ?? false)
         let heldUntil = notBefore.map { min($0, now) }
         if !isChange, let heldUntil { refinementWait += max(heldUntil - lastEncodedAt - interval, .zero) }
@@ -225,6 +228,7 @@ struct FrameCadence {
         waiting = nil
         if isChange {
             if let heldUntil { currentWait = max(heldUntil - frame.firstReadyAt, .zero) }
+            currentChangeAt = min(frame.firstReadyAt, now)
             currentChangeDuration = max(frame.arrivedAt - frame.firstReadyAt, .zero)
         }
         currentIsChange = frame.isChange

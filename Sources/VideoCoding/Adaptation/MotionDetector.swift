@@ -2,7 +2,7 @@ internal import RTCShareMedia
 
 /// Detects whether content without a hint moves like a video: most of each frame is new, repeatedly.
 ///
-///              most of each frame, except single ones, is new for 1.5 s
+///              most of each frame, except single ones, is new for 1.5 s, in four frames or more
 ///     detail ─────────────────────────────────────────▶ motion
 ///            ◀─────────────────────────────────────────
 ///              almost nothing is new for a second
@@ -16,7 +16,11 @@ struct MotionDetector {
     static let stillShare = 0.15
     /// The minimum duration of a video before it is detected.
     static let patience = Duration.seconds(1.5)
-    /// The maximum interval of a video's frames. If bits are scarce, few of them are encoded.
+    /// The minimum number of frames with mostly new content before it is detected. Fewer can be pages with an animation
+    /// between them.
+    static let fewestMoves = 4
+    /// The maximum time from a video's frame to the next change. If bits are scarce, few frames are encoded, each of which
+    /// shows many changes.
     static let longestGap = Duration.milliseconds(400)
     /// The time without motion after which a video is over.
     static let rest = Duration.seconds(1)
@@ -25,15 +29,19 @@ struct MotionDetector {
     private(set) var hint = ContentHint.detail
     /// The start of the period in which most of each frame was new.
     private var movesSince: Duration?
-    /// The time of the latest of these frames.
+    /// The number of these frames.
+    private var moves = 0
+    /// The time of the latest of them.
     private var movedAt: Duration?
     /// Whether less of the next frame was new. A player that shows more frames than its video has repeats single ones.
     private var hasStillFrame = false
 
-    /// Records an encoded frame, of which the fraction `share`, 0 to 1, was new.
-    mutating func update(newShare share: Double, now: Duration) {
-        if let movedAt, hint == .detail, now - movedAt > Self.longestGap { movesSince = nil }
+    /// Records an encoded frame, of which the fraction `share`, 0 to 1, was new, and the time of the first change that it
+    /// shows.
+    mutating func update(newShare share: Double, changedAt: Duration, now: Duration) {
+        if let movedAt, hint == .detail, changedAt - movedAt > Self.longestGap { movesSince = nil }
         if share >= (hint == .motion ? Self.stillShare : Self.filmShare) {
+            moves = movesSince == nil ? 1 : moves + 1
             movesSince = movesSince ?? now
             movedAt = now
             hasStillFrame = false
@@ -57,7 +65,7 @@ struct MotionDetector {
         guard let movedAt else { return }
         if hint == .motion, now - movedAt >= Self.rest {
             self = MotionDetector()
-        } else if let movesSince, movedAt - movesSince >= Self.patience {
+        } else if let movesSince, movedAt - movesSince >= Self.patience, moves >= Self.fewestMoves {
             hint = .motion
         }
     }

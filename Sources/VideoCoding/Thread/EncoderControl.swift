@@ -173,7 +173,11 @@ struct EncoderControl {
             let isSmall = newShare * Double(size.area) <= Double(Self.smallArea)
             smallShare += ((isSmall ? 1 : 0) - smallShare) * Self.weightOfOne
         }
-        if let newShare { motion.update(newShare: newShare, now: now) } else { motion.update(now: now) }
+        if let newShare {
+            motion.update(newShare: newShare, changedAt: cadence.currentChangeAt, now: now)
+        } else {
+            motion.update(now: now)
+        }
         hintMayHaveChanged(from: before, now: now)
     }
 

@@ -8,6 +8,7 @@ extension VP8Encoder: PictureEncoder {
         let moved = order.hint == .motion ? nil : try input.findScrolls(by: &scrollSearch, order.settings.heuristics)
         newShare = input.newShare(after: moved)
         searchedShare = 0
+        library.changeDuration = order.changeDuration
         if !asKeyFrame, let moved {
             try apply(order, size: picture.size, timestamp: timestamp)
             let encoded: (preceding: [EncodedVideoFrame], outcome: EncodingOutcome)?
@@ -31,7 +32,6 @@ extension VP8Encoder: PictureEncoder {
         // A key frame does not refer to earlier frames.
         if !asKeyFrame { searchedShare = input.changed.share }
         try apply(order, size: picture.size, timestamp: timestamp)
-        library.changeDuration = order.changeDuration
         let outcome = try encode(
             picture, timestamp: timestamp, rotation: input.rotation, asKeyFrame: asKeyFrame, changed: input.changed,
             ledger: order.ledger)

@@ -8,11 +8,13 @@ import Testing
         var detector = MotionDetector()
         var now = Duration.seconds(50)
 
-        /// Gives pictures for so long, of which each has this much that is new.
-        mutating func give(_ seconds: Double, newShare: Double, rate: Double = 30) {
+        /// Gives pictures for so long, of which each has this much that is new, which changed with it or soon after the
+        /// last one.
+        mutating func give(_ seconds: Double, newShare: Double, rate: Double = 30, changesAtOnce: Bool = false) {
             for _ in 0..<Int(seconds * rate) {
+                let changedAt = now + .seconds(changesAtOnce ? 1.0 / 30 : 1 / rate)
                 now += .seconds(1 / rate)
-                detector.update(newShare: newShare, now: now)
+                detector.update(newShare: newShare, changedAt: changedAt, now: now)
             }
         }
 
@@ -29,6 +31,22 @@ import Testing
         #expect(run.detector.hint == .detail)
         run.give(1, newShare: 0.9, rate: rate)
         #expect(run.detector.hint == .motion)
+    }
+
+    @Test("A video of which few frames are encoded is found, and pages that are turned as seldom are not a video")
+    func fewFrames() {
+        for changesAtOnce in [false, true] {
+            var run = Run()
+            run.give(2.5, newShare: 0.9, rate: 2, changesAtOnce: changesAtOnce)
+            #expect(run.detector.hint == (changesAtOnce ? .motion : .detail))
+        }
+    }
+
+    @Test("Three pages are not a video, even if something changed all the time between them")
+    func pages() {
+        var run = Run()
+        run.give(3.1, newShare: 0.9, rate: 1, changesAtOnce: true)
+        #expect(run.detector.hint == .detail)
     }
 
     @Test("A page that becomes sharp is not a video")
