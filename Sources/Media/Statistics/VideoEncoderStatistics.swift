@@ -27,6 +27,8 @@ package struct VideoEncoderStatistics: Encodable, Sendable, Hashable {
     package var qpSum = 0
     /// `frameWidth` and `frameHeight` of the last encoded frame.
     package var size: PixelSize?
+    /// That size without a limited quality, which can reduce it. W3C does not define it.
+    package var fullSize: PixelSize?
     /// media-source `width` and `height` of the last frame from the source.
     package var sourceSize: PixelSize?
     /// The number of frames that were encoded in the last second.

@@ -379,7 +379,7 @@ package actor VideoSendStream {
         guard now >= nextChoice else { return }
         let statistics = encodings.values.map(\.encoder.statistics)
         // Encodings for slow routes can be smaller.
-        let sent = statistics.compactMap(\.size).max { $0.area < $1.area }
+        let sent = statistics.compactMap(\.fullSize).max { $0.area < $1.area }
         let captured = (given.track?.source as? any CaptureSource)?.captureFormat.size
         guard let size = sent ?? captured?.fitted(within: group.wanted.maximumSize) else { return }
         nextChoice = now + Self.choiceInterval

@@ -336,6 +336,7 @@ extension EncoderControl {
             statistics.qpSum += frame.quantizer
             if let size = statistics.size, size != frame.size { cadence.sizeChanged(now: begin) }
             statistics.size = frame.size
+            statistics.fullSize = fullSize
             encodedRate.count(now: end)
             // Frames after a blurred key frame pay for what it omitted, and predict as little as a key frame.
             let isKeyFrame = frame.isKeyFrame || cadence.isUnfinished
