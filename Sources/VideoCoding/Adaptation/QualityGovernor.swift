@@ -158,7 +158,7 @@ struct QualityGovernor {
             patience = Self.firstPatience
         }
         self.hint = hint
-        limit = framesPerSecond
+        setLimit(framesPerSecond)
         let isLess = bitsPerSecond < self.bitsPerSecond
         self.bitsPerSecond = bitsPerSecond
         self.isPaused = isPaused
@@ -168,6 +168,15 @@ struct QualityGovernor {
             if hint == .motion { fellAt = fellAt ?? now } else { anticipate(now: now) }
         }
         clock.set(reason, now: now)
+    }
+
+    /// Sets the maximum frame rate. If it is lower, fewer steps lead to one frame per second: the others would be steps of
+    /// quality and resolution, for which there is no reason.
+    private mutating func setLimit(_ new: Double) {
+        let beyond = max(steps.count - Self.rateSteps(limit), 0)
+        limit = new
+        guard hint != .motion else { return }
+        steps.removeLast(max(steps.count - Self.rateSteps(limit) - beyond, 0))
     }
 
     /// Restarts the quality if there are far more bits than at the last step down: immediately if that costs nothing,

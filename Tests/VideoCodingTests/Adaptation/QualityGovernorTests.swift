@@ -373,6 +373,23 @@ struct QualityGovernorTests {
         #expect(quiet.governor.reason == .none && quiet.governor.resolutionChanges == 0)
     }
 
+    @Test("A lower limit of the frame rate reduces neither the resolution nor the readability")
+    func lowerLimit() {
+        var run = Run(.text)
+        // Five steps lead from 5 frames per second to one, and ten from 30.
+        run.governor.steps = Array(repeating: .bandwidth, count: 8)
+        run.governor.bitsAtStep = 1_000_000
+        run.configure(.text, fps: 5)
+        #expect(run.governor.sizeSteps.count == 0 && run.governor.framesPerSecond == 1)
+        #expect(run.governor.maximumCoarseness == Coarseness.readable)
+        // Steps of quality and resolution are kept.
+        run.configure(.text)
+        run.governor.steps = Array(repeating: .bandwidth, count: QualityGovernor.rateSteps(30) + 2)
+        run.configure(.text, fps: 5)
+        #expect(run.governor.sizeSteps.count == 1)
+        #expect(run.governor.maximumCoarseness == Coarseness.coarsest)
+    }
+
     @Test("The durations of all reasons add up to the elapsed time")
     func durations() {
         var run = Run(.motion)
