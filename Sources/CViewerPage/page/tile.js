@@ -78,7 +78,7 @@ export class Tile {
   play() {
     if (!this.video.srcObject || document.hidden) return;
     this.video.play().catch(() => {});
-    // Where it is allowed, it is no longer paused, even if no frame comes.
+    // If that is allowed, the video counts as playing at once, even before its first frame.
     this.#block(this.video.paused);
   }
 

@@ -170,8 +170,8 @@ struct QualityGovernor {
         clock.set(reason, now: now)
     }
 
-    /// Sets the maximum frame rate. If it is lower, fewer steps lead to one frame per second: the others would be steps of
-    /// quality and resolution, for which there is no reason.
+    /// Sets the maximum frame rate. If it is lower, fewer steps lead to one frame per second: the rest is removed, since it
+    /// would reduce quality and resolution instead.
     private mutating func setLimit(_ new: Double) {
         let beyond = max(steps.count - Self.rateSteps(limit), 0)
         limit = new

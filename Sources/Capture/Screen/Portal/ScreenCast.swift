@@ -97,7 +97,7 @@ final class ScreenCast: Sendable {
         var pausedSince: Duration?
         var cadence = ScreenCadence(framesPerSecond: format.framesPerSecond, now: monotonicNow())
         let interval = Duration.seconds(1) / format.framesPerSecond
-        // The time since which the desktop writes frames; nil while there is no sink.
+        // The time since which the desktop writes frames; nil without sinks.
         var activeSince: Duration?
         // Whether there was a frame since then: one from before may be old.
         var isFresh = false
