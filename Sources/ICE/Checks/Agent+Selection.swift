@@ -15,7 +15,9 @@ extension Agent {
             checklist.pairs[current].isNominated = false
         }
         checklist.pairs[index].isNominated = true
+        let isNew = pair.id != checklist.selected
         select(index, now: now)
+        if !isNew, selectedRoundTripTime == nil { startConsent(now: now) }
     }
 
     /// Whether a controlled agent replaces one nominated pair with another: usually it follows the newest. If a peer
@@ -40,9 +42,7 @@ extension Agent {
         let id = checklist.pairs[index].id
         let isNew = checklist.selected != id
         checklist.selected = id
-        if isNew {
-            consent.start(due: now.advanced(by: consentPause()))
-        }
+        if isNew { startConsent(now: now) }
         if let pair = selectedPair { emit(.selectedPair(pair)) }
         if isNew { setState(.connected) }
     }
@@ -82,12 +82,15 @@ extension Agent {
 
     // Consent (RFC 7675).
 
-    private mutating func consentPause() -> Duration {
-        timing.consentInterval * Double.random(in: 0.8...1.2, using: &generator)
+    private mutating func startConsent(now: Instant) {
+        let pause = timing.consentInterval * Double.random(in: 0.8...1.2, using: &generator)
+        // The answer to a consent check shows the round-trip time, which those to repeated checks did not.
+        let isDue = selectedRoundTripTime == nil && selectedPair?.isNominated == true
+        consent.start(due: isDue ? now : now.advanced(by: pause))
     }
 
     mutating func consentAnswered(now: Instant) {
-        consent.start(due: now.advanced(by: consentPause()))
+        startConsent(now: now)
         if state == .disconnected { setState(.connected) }
     }
 
@@ -136,7 +139,7 @@ extension Agent {
             verifyRelay(of: checklist.pairs[index].base, now: now)
         }
         sendConsentCheck(index, now: now)
-        let roundTrip = min(checklist.pairs[index].statistics.currentRoundTripTime ?? .zero, .seconds(1))
+        let roundTrip = min(selectedRoundTripTime ?? selectedRoundTripBound ?? .zero, .seconds(1))
         let pause = state == .disconnected ? timing.consentInterval / 5 : max(timing.consentRetry, roundTrip * 2)
         consent.asked(again: now.advanced(by: pause))
     }

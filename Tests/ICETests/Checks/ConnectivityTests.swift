@@ -27,6 +27,20 @@ import Testing
         #expect(report.statistics.responsesReceived >= 2)
     }
 
+    @Test("The round-trip time of a long path, on which all checks are repeated, is known soon after the nomination")
+    func longPath() throws {
+        var network = VirtualNetwork()
+        network.delay = .milliseconds(150)
+        network.addHost(0, "192.0.2.1")
+        network.addHost(1, "192.0.2.2")
+        network.introduce(0)
+        network.introduce(1)
+        network.run(.seconds(3)) { $0.areNominated }
+        #expect(network.areNominated)
+        network.run(.milliseconds(350))
+        for agent in network.agents { #expect(agent.selectedRoundTripTime == .milliseconds(300)) }
+    }
+
     @Test("IPv6 on the first interface wins over IPv4 and over the second interface")
     func bestPair() throws {
         var network = VirtualNetwork()
