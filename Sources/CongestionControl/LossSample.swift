@@ -9,6 +9,8 @@ package struct LossSample: Hashable, Sendable {
     /// The rate at which packets were sent since the previous report, if that was several seconds ago.
     package var sentRate: DataRate?
 
+    /// Whether the loss is so low that the rate can grow.
+    package var isLow: Bool { fractionLost <= SendSideEstimator.lowLoss }
     /// Whether the loss is a reason to decrease the rate.
     package var isHigh: Bool { fractionLost > SendSideEstimator.highLoss }
 

@@ -6,8 +6,8 @@ package import RTCShareWireFormat
 /// GStreamer requests lost packets within 35 ms, but reports every four to nine seconds, or not at all while it requests
 /// packets. Without transport-wide feedback nothing else shows that a route has become narrow. Requests can contain late
 /// packets: if the next report shows far fewer losses, requests do not count any more. They can also omit most lost
-/// packets, so that they don't let the rate grow: GStreamer requests one packet of a key frame, and then another key
-/// frame. If that repeats, nothing arrives whole.
+/// packets, so that little loss must not let the rate grow: GStreamer requests one packet of a key frame, and then another
+/// key frame. If that repeats, nothing arrives whole.
 ///
 /// Source: none in libwebrtc, whose receivers report every second.
 package struct RequestedLoss: Sendable {
@@ -53,8 +53,7 @@ package struct RequestedLoss: Sendable {
         keyFrameRequest = (now, sent)
     }
 
-    /// Processes a request for packets. Returns the loss since the previous sample, if that is much, and if reports do
-    /// not show it.
+    /// Processes a request for packets. Returns the loss since the previous sample, if reports do not show it.
     ///
     /// - Parameters:
     /// - lost: The packets in the request, the oldest first.
@@ -86,9 +85,7 @@ package struct RequestedLoss: Sendable {
         let isBroken = keyFrameRepetitions >= Self.keyFrameRepetitions
         if isBroken { keyFrameRepetitions = 0 }
         let fraction = isBroken ? 1 : Double(sample.lost) / Double(sample.packets)
-        guard areRequestsTrue, isReportRare || now - since > Self.longestInterval,
-            fraction > SendSideEstimator.lowLoss
-        else { return nil }
+        guard areRequestsTrue, isReportRare || now - since > Self.longestInterval else { return nil }
         return LossSample(fractionLost: fraction, packets: sample.packets)
     }
 

@@ -149,9 +149,10 @@ extension PeerConnection {
             let sample = outbound[media].video?.requestedLoss.receive(nack.lost, newestSent: newest, now: now)
         else { return }
         bandwidth.allocation.isDue = true
-        bandwidth.estimator.receive(sample, now: now)
+        // Requests can omit most lost packets, so that little loss neither lets the rate grow nor ends correction.
+        if !sample.isLow { bandwidth.estimator.receive(sample, now: now) }
         // A loss of everything is a conclusion, and was not measured.
-        if sample.fractionLost < 1 {
+        if (LossPolicy.notableLoss..<1).contains(sample.fractionLost) {
             let trip = roundTripTime
             outbound[media].video?.protection?.policy.receive(sample, roundTripTime: trip, now: now)
         }
