@@ -81,7 +81,7 @@ struct AudioMixerTests {
         #expect(heard >= 90, "\(heard) of 99 blocks")
     }
 
-    @Test("Inputs are added and removed while others play, and a source that ends is removed")
+    @Test("Inputs are added and removed while others play, and a source that has ended is not waited for")
     func inputs() {
         let mixer = AudioMixer { .zero }
         let (one, other) = (PushAudioSource(), PushAudioSource())
@@ -100,11 +100,31 @@ struct AudioMixerTests {
         mixer.remove(input: one)
         one.capture(block(1, 4))
         #expect(log.frames.map { $0.samples.first } == [0.5, 1.5, 0, 0])
-        #expect(!one.broadcaster.hasSinks && !other.broadcaster.hasSinks)
+        #expect(!one.broadcaster.hasSinks)
         // It can come back.
         mixer.add(input: one)
         one.capture(block(0.75, 5))
         #expect(log.frames.last?.samples.first == 0.75)
+        // A source that ended is waited for again after its next block.
+        other.capture(block(0.25, 6, channels: 1))
+        one.capture(block(0.75, 6))
+        one.capture(block(0.5, 7))
+        #expect(log.frames.last?.samples.first == 1)
+    }
+
+    @Test("The next listener does not wait for an input that ended while nobody listened")
+    func endWithoutSinks() {
+        let mixer = AudioMixer { .zero }
+        let (one, other) = (PushAudioSource(), PushAudioSource())
+        for source in [one, other] { mixer.add(input: source) }
+        other.end()
+        for number in [0, 10] {
+            let log = Log()
+            mixer.add(log)
+            one.capture(block(1, number))
+            #expect(log.frames.map { $0.samples.first } == [1])
+            mixer.remove(log)
+        }
     }
 
     @Test("Inputs run only while the mixer has a sink, and a later sink receives no audio from before")

@@ -129,6 +129,22 @@ struct AudioTrackTests {
         #expect(!track.isMuted)
     }
 
+    @Test("A sink that is added after the end of the source is notified of the end until the source runs again")
+    func lateSink() {
+        let track = AudioTrack(id: "a", source: source)
+        let logs = (0..<4).map { _ in SoundLog() }
+        track.add(logs[0])
+        source.end()
+        track.add(logs[1])
+        #expect(logs.map(\.ends) == [1, 1, 0, 0])
+        for log in logs { track.remove(log) }
+        track.add(logs[2])
+        #expect(logs.map(\.ends) == [1, 1, 1, 0])
+        source.capture(block([1]))
+        track.add(logs[3])
+        #expect(logs.map(\.ends) == [1, 1, 1, 0])
+    }
+
     @Test(
         "A track is a sink of its source only while it has sinks, is not retained, and ignores a removed sink"
     )

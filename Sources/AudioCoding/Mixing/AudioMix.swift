@@ -57,6 +57,8 @@ struct AudioMix {
         /// The distance of the foremost input from the end of this one's blocks at their arrival: the maximum, which
         /// decays slowly.
         var lag = 0.0
+        /// Whether the others wait for it: it has not ended since its last block.
+        var isAwaited = true
 
         /// The maximum distance of the foremost input before this one is left behind.
         var patience: Int { min(max(AudioMix.patience, Int(lag) + blockSize), largestPatience) }
@@ -82,8 +84,10 @@ struct AudioMix {
     /// The number of samples per channel that arrived after their part of the sum was returned.
     private(set) var lateSampleCount = 0
 
+    /// Adds an input. One that has ended gets the volume, and others are unchanged.
     mutating func add(_ id: ObjectIdentifier, volume: Float) {
         if inputs[id] == nil { inputs[id] = Input(volume: volume) }
+        if inputs[id]?.isAwaited == false { inputs[id]?.volume = volume }
     }
 
     mutating func setVolume(_ volume: Float, of id: ObjectIdentifier) {
@@ -101,6 +105,14 @@ struct AudioMix {
         return emit()
     }
 
+    /// Stops waiting for an input that has ended, until its next block. Returns the blocks that waited for it.
+    mutating func end(_ id: ObjectIdentifier) -> [AudioFrame] {
+        inputs[id]?.isAwaited = false
+        // It can start again with other timestamps.
+        inputs[id]?.clock = InputClock()
+        return emit()
+    }
+
     /// Adds a block of an input that arrives now, and returns the complete blocks.
     mutating func insert(_ frame: AudioFrame, of id: ObjectIdentifier, now: Duration) -> [AudioFrame] {
         guard let frame = inputs[id]?.clock.plausible(frame, now: now) else { return [] }
@@ -110,6 +122,7 @@ struct AudioMix {
     /// Adds a block of an input at its timestamp, and returns the complete blocks.
     mutating func insert(_ frame: AudioFrame, of id: ObjectIdentifier) -> [AudioFrame] {
         guard var input = inputs[id] else { return [] }
+        input.isAwaited = true
         let origin = origin ?? frame.timestamp
         self.origin = origin
         let foremost = inputs.filter { $0.key != id }.values.compactMap(\.end).max()
@@ -154,7 +167,7 @@ struct AudioMix {
         while let newest = inputs.values.compactMap(\.end).max(), newest >= next + Self.blockSize {
             let blockEnd = next + Self.blockSize
             let isComplete = inputs.values.allSatisfy {
-                $0.end ?? .min >= blockEnd || newest >= blockEnd + $0.patience
+                !$0.isAwaited || $0.end ?? .min >= blockEnd || newest >= blockEnd + $0.patience
             }
             guard isComplete else { break }
             // After a long time without audio, the sum continues at the next audio.

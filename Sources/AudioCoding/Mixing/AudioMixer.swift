@@ -6,7 +6,8 @@ public import RTCShareMedia
 /// Each input has its volume, and can start, pause and stop at any time. The mixer receives audio from its inputs only
 /// while it has sinks itself, so that a microphone is not used while nobody listens. It waits up to half a second for
 /// an input that is slower than the others. An input with future timestamps is played from the arrival of its first
-/// block. The sum can exceed full scale: the encoder clips it softly.
+/// block. An input that has ended is not waited for until its next block. The sum can exceed full scale: the encoder
+/// clips it softly.
 public final class AudioMixer: BroadcastingAudioSource {
     private struct State {
         var mix = AudioMix()
@@ -41,14 +42,15 @@ public final class AudioMixer: BroadcastingAudioSource {
     /// input becomes slower than known, or is more than half a second behind.
     public var lateSampleCount: Int { state.withLock { $0.mix.lateSampleCount } }
 
-    /// Adds an input, whose samples are multiplied by `volume`.
+    /// Adds an input, whose samples are multiplied by `volume`. The mixer keeps it until ``remove(input:)``, because it can
+    /// start again after its end.
     public func add(input source: any AudioSource, volume: Float = 1) {
         let id = ObjectIdentifier(source)
         let input = state.withLock { state -> Input? in
+            state.mix.add(id, volume: volume)
             guard state.inputs[id] == nil else { return nil }
             let input = Input(source: source, mixer: self)
             state.inputs[id] = input
-            state.mix.add(id, volume: volume)
             return input
         }
         if let input { setConnected(input) }
@@ -131,7 +133,7 @@ public final class AudioMixer: BroadcastingAudioSource {
         }
 
         func sourceDidEnd(error: (any Error)?) {
-            mixer()?.remove(input: source)
+            mixer()?.update { $0.end(ObjectIdentifier(source)) }
         }
     }
 }

@@ -2,8 +2,24 @@ internal import RTCShareLocks
 
 /// The sinks and observers of an audio source: adds and removes them, and passes each block to all sinks.
 public final class AudioBroadcaster: Sendable {
-    private let sinks = SinkList<any AudioSink, Bool>(false) { sink, wasMuted, isMuted in
-        if wasMuted ?? false != isMuted { sink.muteDidChange(isMuted) }
+    private struct Properties: Equatable {
+        var isMuted = false
+        /// The end of the source; nil if it has not ended, or runs again.
+        var end: End?
+    }
+
+    /// An end of the source, which differs from all others.
+    private final class End: Equatable, Sendable {
+        let error: (any Error)?
+
+        init(error: (any Error)?) { self.error = error }
+
+        static func == (one: End, other: End) -> Bool { one === other }
+    }
+
+    private let sinks = SinkList<any AudioSink, Properties>(Properties()) { sink, old, new in
+        if old?.isMuted ?? false != new.isMuted { sink.muteDidChange(new.isMuted) }
+        if let end = new.end, end != old?.end { sink.sourceDidEnd(error: end.error) }
     }
     private let whenWanted = Locked<(@Sendable () -> Void)?>(nil)
     /// The observers of capture.
@@ -14,14 +30,15 @@ public final class AudioBroadcaster: Sendable {
 
     /// Whether the source is muted. Every sink is notified of a change. The source itself stops the delivery of blocks.
     public var isMuted: Bool {
-        get { sinks.properties }
-        set { sinks.update { $0 = newValue } }
+        get { sinks.properties.isMuted }
+        set { sinks.update { $0.isMuted = newValue } }
     }
 
     /// Whether there is any sink.
     public var hasSinks: Bool { !sinks.isEmpty }
 
-    /// Adds a sink, which receives every later block. A sink that was added before is not added again.
+    /// Adds a sink, which receives every later block. A sink that was added before is not added again. After the end of
+    /// the source, the sink is notified of the end at once.
     public func add(_ sink: any AudioSink) {
         guard sinks.add(sink) else { return sink.sourceDidEnd(error: nil) }
         whenWanted.withLock { $0 }?()
@@ -42,14 +59,26 @@ public final class AudioBroadcaster: Sendable {
     }
 
     /// Passes a block to every sink.
-    public func send(_ frame: AudioFrame) { sinks.forEach { $0.receive(frame) } }
+    public func send(_ frame: AudioFrame) {
+        forgetEnd()
+        sinks.forEach { $0.receive(frame) }
+    }
 
     /// Notifies the observers that capture has started.
-    public func start() { observers.didStart() }
+    public func start() {
+        forgetEnd()
+        observers.didStart()
+    }
 
-    /// Notifies all sinks and observers that capture has ended.
+    /// Notifies all sinks and observers that capture has ended, and the sinks that are added before the next start or
+    /// block.
     public func end(error: (any Error)?) {
-        sinks.forEach { $0.sourceDidEnd(error: error) }
+        sinks.update { $0.end = End(error: error) }
         observers.didEnd(error: error)
+    }
+
+    /// Forgets the end of the source, which runs again.
+    func forgetEnd() {
+        if sinks.properties.end != nil { sinks.update { $0.end = nil } }
     }
 }

@@ -2,7 +2,8 @@
 public protocol AudioSink: AnyObject, Sendable {
     /// Receives the next block.
     func receive(_ frame: AudioFrame)
-    /// Called when no block will follow; `error` is the reason, or nil if the end was requested.
+    /// Called when no block will follow, unless the source is started again; `error` is the reason, or nil if the end
+    /// was requested.
     func sourceDidEnd(error: (any Error)?)
     /// Called when the source is muted or unmuted.
     func muteDidChange(_ isMuted: Bool)

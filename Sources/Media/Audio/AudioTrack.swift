@@ -84,6 +84,8 @@ public final class AudioTrack: AudioSource {
             source.add(input)
         } disconnect: {
             source.remove(input)
+            // The source notifies the next sink of its end.
+            broadcaster.forgetEnd()
         }
     }
 

@@ -99,7 +99,7 @@ public final class AudioOutput: AudioSink {
         if starts { start() }
     }
 
-    /// Stops playback.
+    /// Stops playback for good. A source whose capture has stopped, and not started again, calls this at once.
     public func sourceDidEnd(error: (any Error)?) { stop() }
 
     /// Stops playback, and disconnects from the server.
