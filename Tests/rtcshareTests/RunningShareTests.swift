@@ -350,18 +350,32 @@ struct RunningShareTests {
         #expect(await stage.finish() == 0)
     }
 
-    @Test("A mute of all audio remembers the audio that it has silenced, until an unmute")
+    @Test("The audio that a mute of all audio has silenced is unmuted, and the content's audio without such a mute")
     func silencedAudio() async throws {
         let stage = try await Stage()
-        let steps: [(ControlledSounds, Bool, ControlledSounds?)] = [
-            (.microphone, true, nil), (.all, true, .audio), (.all, true, .audio), (.microphone, false, nil),
-            (.all, true, .microphone), (.all, false, nil), (.all, true, .all),
+        let cases: [(mutes: [ControlRequest], isAudioMuted: Bool, isMicrophoneMuted: Bool)] = [
+            ([.mute(.all)], false, false),
+            ([.mute(.microphone), .mute(.all), .mute(.all)], false, true),
+            ([.mute(.audio), .unmute(.microphone), .mute(.all)], true, false),
+            ([.unmute(.all), .mute(.audio), .mute(.microphone)], false, true),
+            ([.unmute(.all), .mute(.all), .mute(.microphone)], false, true),
         ]
-        for (sounds, isMuted, silenced) in steps {
-            _ = try stage.share.mute(sounds, isMuted)
-            #expect(stage.share.sounds.silenced == silenced, "\(sounds) \(isMuted)")
+        for (mutes, isAudioMuted, isMicrophoneMuted) in cases {
+            for request in mutes + [.unmuteSilenced] { #expect(await stage.share.answer(request).reason == nil) }
+            #expect(stage.output.isAudioMuted == isAudioMuted, "\(mutes)")
+            #expect(stage.output.isMicrophoneMuted == isMicrophoneMuted, "\(mutes)")
         }
         #expect(await stage.finish() == 0)
+    }
+
+    @Test("Without other audio, the microphone is unmuted")
+    func silencedMicrophone() throws {
+        var sources = try OpenedSources.fakes(FakeSource("1"))
+        sources.audio = []
+        var sounds = ShareSounds(sources, events: AsyncStream.makeStream(of: Share.Occurrence.self).continuation)
+        _ = try sounds.mute(.microphone, true)
+        _ = try sounds.unmuteSilenced()
+        #expect(!sounds.isMicrophoneMuted)
     }
 
     @Test("The end of a source ends the share only after viewers are shown the source")

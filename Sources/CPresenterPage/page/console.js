@@ -156,7 +156,7 @@ function forget() {
   share = undefined;
   start = undefined;
   problems.hide();
-  for (const part of [viewers, controls]) part.forget();
+  viewers.forget();
   for (const part of [links, graph, preview]) part.stop();
   for (const dialog of document.querySelectorAll("dialog[open]:not(#help)")) dialog.close();
 }

@@ -16,8 +16,6 @@ export class Controls {
   #share;
   /** The controls whose change is being made: until then they show the choice of the click. */
   #busy = new Set();
-  /** What the last mute of everything has turned off; empty after it is unmuted in any way. */
-  #silenced = [];
 
   /**
    * @param {(body: object) => Promise<boolean>} change makes a change of the share, and returns whether it is made
@@ -54,14 +52,10 @@ export class Controls {
     return isDone;
   }
 
-  /** Mutes all audio and the microphone, or unmutes what was muted so: a microphone that was off before stays off. */
+  /** Mutes all audio and the microphone, or unmutes what was muted so: the share knows it, because the desktop can mute, too. */
   toggleMute() {
     const { sounds, microphone } = this.#share;
-    const isMuted = !this.#isSilent;
-    const all = [sounds?.length && "isAudioMuted", microphone && "isMicrophoneMuted"].filter(Boolean);
-    if (isMuted) this.#silenced = all.filter((name) => !this.#share[name]);
-    const names = isMuted ? all : this.#silenced.length ? this.#silenced : all.slice(0, 1);
-    if (names.length) this.#change(Object.fromEntries(names.map((name) => [name, isMuted])));
+    if (sounds?.length || microphone) this.#change({ isMuted: !this.#isSilent });
   }
 
   toggleLock() {
@@ -102,16 +96,9 @@ export class Controls {
     if (isDone && this.#share.isLocked) await this.#make("access", { isLocked: false });
   }
 
-  /** Forgets the mute of a share. */
-  forget() {
-    this.#silenced = [];
-  }
-
   /** @param {object} share */
   show(share) {
-    const wasSilent = this.#share && this.#isSilent;
     this.#share = share;
-    if (wasSilent && !this.#isSilent) this.#silenced = [];
     const { isPaused } = this;
     press(find("pause"), isPaused, text(isPaused ? "resume" : "pause"), isPaused ? "resume" : "pause");
     const isSilent = this.#isSilent;

@@ -14,6 +14,8 @@ enum ControlRequest: Hashable, Sendable {
     case set(VideoEncodingParameters, automatic: Set<AutomaticParameter> = [])
     case mute(ControlledSounds)
     case unmute(ControlledSounds)
+    /// Unmutes the audio that the last mute of all audio has silenced.
+    case unmuteSilenced
     case destination(name: String)
     case join(subgroup: String)
     case leave(subgroup: String)

@@ -4,7 +4,7 @@ internal import RTCShareSignaling
 internal import RTCShareWireFormat
 
 /// A change of a share, in the format of `PATCH /v1/share`: a merge patch (RFC 7396) of the members of
-/// ``ControlledShare``.
+/// ``ControlledShare``, and of `isMuted`, which is for all audio.
 struct ShareChange: Codable, Hashable {
     struct Camera: Codable, Hashable {
         /// The camera; `none` turns it off.
@@ -43,6 +43,8 @@ struct ShareChange: Codable, Hashable {
     var hint: Choice<SharingOptions.Hint>?
     var isAudioMuted: Bool?
     var isMicrophoneMuted: Bool?
+    /// Mutes all audio, or unmutes the audio that this has silenced.
+    var isMuted: Bool?
     var destination: String?
     var isLocked: Bool?
     /// Whether new viewers wait until they are admitted.
@@ -97,6 +99,12 @@ struct ShareChange: Codable, Hashable {
 
     private var muting: ControlRequest? {
         get throws {
+            if let isMuted {
+                guard isAudioMuted == nil, isMicrophoneMuted == nil else {
+                    throw ValidationError("isMuted: only without isAudioMuted and isMicrophoneMuted")
+                }
+                return isMuted ? .mute(.all) : .unmuteSilenced
+            }
             let sounds: ControlledSounds =
                 isAudioMuted == nil ? .microphone : isMicrophoneMuted == nil ? .audio : .all
             guard let isMuted = isAudioMuted ?? isMicrophoneMuted else { return nil }
@@ -127,6 +135,7 @@ extension ShareChange {
                 hint: automatic.contains(.contentHint) ? .automatic : hint.map(Choice.value))
         case .mute(let sounds): self.init(muting: sounds, true)
         case .unmute(let sounds): self.init(muting: sounds, false)
+        case .unmuteSilenced: self.init(isMuted: false)
         case .destination(let name): self.init(destination: name)
         case .lock: self.init(isLocked: true)
         case .unlock: self.init(isLocked: false)

@@ -37,8 +37,7 @@ extension ControlDesk {
         // The page keeps how it pauses.
         let kept = await WorkerThread.run(named: "choices") { ShareStart(storedAt: ShareStart.path) }
         guard case .status(let state)? = await share?.answer(.status),
-            let request = choice.request(
-                in: state, hidesVideo: kept.hidesVideo == true, silenced: share?.sounds.silenced)
+            let request = choice.request(in: state, hidesVideo: kept.hidesVideo == true)
         else { return }
         switch await answer(request) {
         case .page(let url):

@@ -12,14 +12,12 @@ enum DesktopRequest: Hashable, Sendable {
     case openPage
     /// Pauses a running share, or resumes a paused one.
     case togglePause
-    /// Mutes all audio. If all is muted, unmutes what was silenced so: a microphone that was off before stays off.
+    /// Mutes all audio, or unmutes what that has silenced.
     case toggleMute
 
     /// The control request in a share's state; nil for a change that does not fit the state. With `hidesVideo`, a pause shows
-    /// a slate. `silenced` is the audio that the last mute of all audio has silenced, if that is known.
-    func request(
-        in share: ControlledShare, hidesVideo: Bool, silenced: ControlledSounds? = nil
-    ) -> ControlRequest? {
+    /// a slate.
+    func request(in share: ControlledShare, hidesVideo: Bool) -> ControlRequest? {
         let isPaused = share.state == .paused
         switch self {
         case .admit(let viewer): return .admit(viewer: viewer)
@@ -29,9 +27,7 @@ enum DesktopRequest: Hashable, Sendable {
         case .pause: return isPaused ? nil : .pause(slate: hidesVideo)
         case .resume: return isPaused ? .resume : nil
         case .togglePause: return isPaused ? .resume : .pause(slate: hidesVideo)
-        case .toggleMute:
-            guard share.isMuted else { return .mute(.all) }
-            return .unmute(silenced ?? (share.sounds?.isEmpty == false ? .audio : .microphone))
+        case .toggleMute: return share.isMuted ? .unmuteSilenced : .mute(.all)
         case .stop: return .stop
         case .openPage: return .openPage
         }

@@ -266,6 +266,12 @@ extension RunningShare {
         return try self.sounds.mute(sounds, isMuted)
     }
 
+    /// Unmutes the audio that the last mute of all audio has silenced. Returns a sentence with the result.
+    func unmuteSilenced() throws -> String {
+        defer { applyMutes() }
+        return try sounds.unmuteSilenced()
+    }
+
     /// Whether the content's audio is muted for viewers.
     private var isSoundMuted: Bool { sounds.isAudioMuted || content.isPaused || nextContent?.isPaused == true }
 

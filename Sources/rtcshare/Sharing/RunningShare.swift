@@ -208,6 +208,7 @@ internal import RTCShareWireFormat
             return done("The quality is now: at most \(parameters(for: content.current.source).words).")
         case .mute(let sounds): return done(try mute(sounds, true))
         case .unmute(let sounds): return done(try mute(sounds, false))
+        case .unmuteSilenced: return done(try unmuteSilenced())
         case .destination(let name):
             try room.changeDestination(to: try ShareDestination(name))
             return done(

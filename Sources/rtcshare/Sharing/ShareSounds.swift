@@ -13,7 +13,7 @@ internal import RTCShareMedia
     private(set) var isAudioMuted = false
     private(set) var isMicrophoneMuted = false
     /// The audio that the last mute of all audio has silenced. Nil after an unmute.
-    private(set) var silenced: ControlledSounds?
+    private var silenced: ControlledSounds?
 
     init(_ sources: OpenedSources, events: AsyncStream<Share.Occurrence>.Continuation) {
         func observer(of sound: OpenedSources.Sound, as role: SourceObserver.Role) -> SourceObserver {
@@ -39,11 +39,24 @@ internal import RTCShareMedia
                 .usage, "the share has no \(sounds == .microphone ? "microphone" : "audio")",
                 try: "restart the share with \(option)")
         }
-        if !isMuted { silenced = nil } else if sounds == .all { silenced = audible ?? silenced }
+        if !isMuted {
+            silenced = nil
+        } else if sounds == .all {
+            silenced = audible ?? silenced
+        } else if let before = silenced {
+            // What is muted by itself stays muted.
+            silenced = before == .all ? (sounds == .audio ? .microphone : .audio) : before == sounds ? nil : before
+        }
         if sounds != .microphone, track != nil { isAudioMuted = isMuted }
         if sounds != .audio, microphone != nil { isMicrophoneMuted = isMuted }
         return "The \(names.joined(separator: " and the ")) \(names.count > 1 ? "are" : "is") "
             + (isMuted ? "muted." : "no longer muted.")
+    }
+
+    /// Unmutes the audio that the last mute of all audio has silenced: a microphone that was off before stays off. If
+    /// the audio was not muted so, unmutes that of the content, or the microphone if there is no other.
+    mutating func unmuteSilenced() throws(CommandFailure) -> String {
+        try mute(silenced ?? (track == nil ? .microphone : .audio), false)
     }
 
     /// The audio that is not muted. Nil if there is none.

@@ -87,7 +87,7 @@ extension Interop {
             let change = ShareChange(
                 isPaused: true, isSlateShown: true, source: "", camera: .init(), maxBitrate: .value(1), maxFramerate: 1,
                 maxWidth: 1, maxHeight: 1, hint: .value(.text), isAudioMuted: true, isMicrophoneMuted: true,
-                destination: "",
+                isMuted: true, destination: "",
                 isLocked: true, needsApproval: true, isRecording: true)
             let changes = try #require(try Self.schema("ShareChange")["oneOf"] as? [[String: Any]])
             #expect(changes.map(described).reduce(into: []) { $0.formUnion($1) } == (try members(change)))

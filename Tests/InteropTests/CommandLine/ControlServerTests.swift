@@ -23,7 +23,7 @@ struct ControlServerTests {
         .set(VideoEncodingParameters(contentHint: .motion)),
         .set(VideoEncodingParameters(contentHint: .motion), automatic: [.maxBitrate]), .mute(.all), .mute(.audio),
         .unmute(.microphone),
-        .unmute(.all), .destination(name: "main"), .lock, .unlock, .join(subgroup: "design"),
+        .unmute(.all), .unmuteSilenced, .destination(name: "main"), .lock, .unlock, .join(subgroup: "design"),
         .leave(subgroup: "a.b-c_d"), .accept(viewer: nil, answer: "v=0\r\n"), .accept(viewer: 2, answer: ""),
         .admit(viewer: 3), .kick(viewer: 0), .setApproval(isNeeded: true), .record(true), .record(false), .openPage,
     ]
@@ -110,6 +110,7 @@ struct ControlServerTests {
             ("PATCH", "/v1/share", #"{"isSlateShown":true}"#, 422),
             ("PATCH", "/v1/share", #"{"camera":{"spec":"none","isLightOn":true}}"#, 422),
             ("PATCH", "/v1/share", #"{"isAudioMuted":true,"isMicrophoneMuted":false}"#, 422),
+            ("PATCH", "/v1/share", #"{"isAudioMuted":true,"isMuted":true}"#, 422),
             ("PATCH", "/v1/share", #"{"maxBitrate":9223372036854775807}"#, 422),
             ("PATCH", "/v1/share", #"{"maxBitrate":1e999}"#, 400), ("PATCH", "/v1/share", #"{"maxFramerate":-1}"#, 422),
             ("PATCH", "/v1/share", #"{"maxWidth":640}"#, 422),

@@ -158,6 +158,11 @@ extension Interop {
             #expect(try await share.status().isMicrophoneMuted)
             try await page.press("m")
             try await page.wait(until: "sounds.\(heard) && microphone.\(heard)")
+            // The page also unmutes what another client has muted.
+            _ = try await share.ask("mute")
+            try await page.wait(until: "sounds.\(muted) && microphone.\(muted)")
+            try await page.press("m")
+            try await page.wait(until: "sounds.\(heard) && microphone.\(heard)")
             // A microphone that a switch has turned off stays off.
             for control in ["microphone", "sounds"] {
                 try await page.click("#\(control)")
