@@ -107,7 +107,7 @@ struct CommandArgumentsTests {
             ("serve --max-viewers 0", "--max-viewers 0: use 1 to 1000."),
             ("kick x", "x: use the number of a viewer, as rtcshare status lists it."),
             ("accept --viewer -1 a", "--viewer -1: use the number of a viewer, as rtcshare status lists it."),
-            ("set --hint sharp", "--hint sharp: use text, detail or motion."),
+            ("set --hint sharp", "--hint sharp: use auto, text, detail or motion."),
             ("completions tcsh", "tcsh: use bash, zsh or fish."),
             ("demo --size 8000x8000", "--size 8000x8000: use even sides from 128x96 to 7680x4320, such as 1280x720."),
             ("demo --size 10x10", "--size 10x10: use even sides from 128x96 to 7680x4320, such as 1280x720."),

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import RTCShareMedia
 import Testing
 import TestSupport
 
@@ -206,14 +207,16 @@ struct ConfigurationTests {
         #expect(place("no display: DISPLAY is not set").0 == "no display: DISPLAY is not set")
     }
 
-    @Test("--no-FLAG on the command line undoes a flag of the file")
+    @Test("--no-FLAG and --hint auto on the command line undo the settings of the file")
     func undoneFlag() throws {
         #expect(try !serve(["--no-ask"], with: "ask = true").link.ask)
         #expect(try serve(with: "ask = true").link.ask)
         #expect(throws: CommandFailure.self) { try serve(["--no-source"], with: "") }
-        let off = Array(ShareStart(needsApproval: false, isOnInternet: false).arguments.dropFirst())
-        let started = try serve(off, with: "internet = true", environment: ["RTCSHARE_ASK": "yes"])
-        #expect(!started.link.ask && !started.link.internet)
+        let off = Array(ShareStart(needsApproval: false, hint: "auto", isOnInternet: false).arguments.dropFirst())
+        let file = "internet = true\nhint = \"text\""
+        let started = try serve(off, with: file, environment: ["RTCSHARE_ASK": "yes"])
+        #expect(!started.link.ask && !started.link.internet && started.sharing.parameters.contentHint == nil)
+        #expect(try serve(with: file).sharing.parameters.contentHint == .text)
     }
 
     @Test("All forms of TOML values in one line are parsed according to TOML")

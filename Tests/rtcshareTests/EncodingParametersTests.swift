@@ -58,6 +58,15 @@ import Testing
         #expect(try ControlJSON.decode(ShareChange.self, from: Array(change.utf8)).request == request)
     }
 
+    @Test("The hint auto makes the hint automatic, like null")
+    func automaticHint() throws {
+        let automatic = ControlRequest.set(VideoEncodingParameters(), automatic: [.contentHint])
+        let set = try #require(
+            try RTCShareCommand.parsed(["set", "--hint", "auto"], environment: [:]) as? SetCommand)
+        #expect(set.request == automatic)
+        #expect(try ControlJSON.decode(ShareChange.self, from: Array(#"{"hint":"auto"}"#.utf8)).request == automatic)
+    }
+
     @Test("A change of the bitrate does not enable partial updates that were disabled")
     func partialUpdates() throws {
         let serve = try #require(

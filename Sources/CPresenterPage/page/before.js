@@ -106,7 +106,7 @@ export class Before {
     this.#devices = { audio: audio?.[0] ?? "none", microphone: microphone ?? "none", camera: camera ?? "none" };
     const form = find("start").elements;
     form.namedItem("approval").value = needsApproval ? "ask" : "anyone";
-    form.namedItem("optimization").value = hint ?? "";
+    form.namedItem("optimization").value = hint ?? "auto";
     form.namedItem("attendee").value = attendee ?? "";
     form.namedItem("recording").checked = Boolean(isRecording);
     form.namedItem("internet").checked = Boolean(isOnInternet);
@@ -119,14 +119,13 @@ export class Before {
     const form = find("start").elements;
     const { audio, microphone, camera } = this.#devices;
     const attendee = form.namedItem("attendee").value.trim();
-    const hint = form.namedItem("optimization").value;
     return {
       source: this.#picker.spec, audio: [audio], microphone, camera, hidesVideo: recall("slate") === "on", language: choice,
       needsApproval: form.namedItem("approval").value === "ask",
+      hint: form.namedItem("optimization").value,
       isRecording: form.namedItem("recording").checked,
       isOnInternet: form.namedItem("internet").checked,
       ...(attendee && { attendee }),
-      ...(hint && { hint }),
     };
   }
 

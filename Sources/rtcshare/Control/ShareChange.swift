@@ -87,7 +87,7 @@ struct ShareChange: Codable, Hashable {
                 hint: hint?.value)
             var automatic: Set<AutomaticParameter> = []
             if maxBitrate == .automatic { automatic.insert(.maxBitrate) }
-            if hint == .automatic { automatic.insert(.contentHint) }
+            if hint == .automatic || hint == .value(.auto) { automatic.insert(.contentHint) }
             guard (maxWidth == nil) == (maxHeight == nil) else {
                 throw ValidationError("maxWidth and maxHeight: only both together")
             }

@@ -86,6 +86,7 @@ extension ShareStart {
         guard let usual = try? ShareStart().command() else { return self }
         var shown = self
         shown.needsApproval = needsApproval == true || usual.link.ask
+        shown.hint = hint ?? usual.quality.hint?.rawValue
         shown.isOnInternet = isOnInternet ?? usual.link.internet
         return shown
     }

@@ -41,7 +41,7 @@ extension Interop {
                 ("rtcshare send --max-f", ["rtcshare", "send", "--max-f"], ["--max-framerate"]),
                 ("rtcshare send --no-p", ["rtcshare", "send", "--no-p"], ["--no-partial-updates"]),
                 ("rtcshare demo --no-p", ["rtcshare", "demo", "--no-p"], ["--no-partial-updates"]),
-                ("rtcshare set --hint ", ["rtcshare", "set", "--hint", ""], ["text", "detail", "motion"]),
+                ("rtcshare set --hint ", ["rtcshare", "set", "--hint", ""], ["auto", "text", "detail", "motion"]),
                 ("rtcshare completions z", ["rtcshare", "completions", "z"], ["zsh"]),
                 (
                     "rtcshare send --source win", ["rtcshare", "send", "--source", "win"],

@@ -32,7 +32,7 @@ struct SetCommand: ControlCommand {
     @OptionGroup var share: ControlOptions
 
     func validate() throws {
-        guard parameters != VideoEncodingParameters() else {
+        guard request != .set(VideoEncodingParameters()) else {
             throw ValidationError("nothing to change: give --max-bitrate, --hint, --size or --max-framerate")
         }
     }
@@ -43,5 +43,7 @@ struct SetCommand: ControlCommand {
             contentHint: hint?.contentHint)
     }
 
-    func run() async throws { try await perform(.set(parameters)) }
+    var request: ControlRequest { .set(parameters, automatic: hint == .auto ? [.contentHint] : []) }
+
+    func run() async throws { try await perform(request) }
 }

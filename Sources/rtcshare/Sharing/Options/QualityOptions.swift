@@ -9,7 +9,8 @@ struct QualityOptions: ParsableArguments {
     /// Returns the help of `--hint`, with the default for a command that starts a share.
     static func hintHelp(default value: String? = nil) -> ArgumentHelp {
         ArgumentHelp(
-            "What to keep when bandwidth is short: text and detail keep the video sharp, motion keeps it smooth."
+            "What to keep when bandwidth is short: text and detail keep the video sharp, motion keeps it smooth, auto "
+                + "follows the content."
                 + (value.map { " Default: \($0)." } ?? ""), valueName: "hint")
     }
 
@@ -34,7 +35,7 @@ struct QualityOptions: ParsableArguments {
     @Option(help: Self.sizeHelp(default: "3840x2160"), transform: OptionValue.size)
     var size: PixelSize?
 
-    @Option(help: Self.hintHelp(default: "detail, or motion while a video fills most of the screen"))
+    @Option(help: Self.hintHelp(default: "auto"))
     var hint: SharingOptions.Hint?
 
     @Option(

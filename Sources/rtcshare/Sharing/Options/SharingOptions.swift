@@ -16,14 +16,16 @@ struct SharingOptions {
     var quality: QualityOptions
     var special: SpecialSourceOptions
 
+    /// A value of `--hint`. With `auto`, the share chooses by the content.
     enum Hint: String, ExpressibleByArgument, CaseIterable, Codable, Sendable {
-        case text, detail, motion
+        case auto, text, detail, motion
 
         init?(_ hint: ContentHint) {
             self.init(rawValue: hint.rawValue)
         }
 
-        var contentHint: ContentHint { ContentHint(rawValue: rawValue) ?? .none }
+        /// The hint; nil for `auto`.
+        var contentHint: ContentHint? { ContentHint(rawValue: rawValue) }
     }
 
     /// Returns the configuration of a connection with these media. `--max-bitrate` applies to the content, and the
