@@ -34,8 +34,15 @@ struct ViewerPlaces {
     /// The maximum number of viewers of one network that are connecting.
     static let maximumConnectingOfNetwork = maximumConnecting / 4
 
+    /// The smallest number of places of which some are reserved.
+    static let smallestReservingLimit = 16
+
     /// The maximum number of viewers.
     let limit: Int
+
+    /// The number of places that a single network can't take: the last quarter. A share of few places reserves none,
+    /// because all its viewers can be in one home or office.
+    private var reserve: Int { limit < Self.smallestReservingLimit ? 0 : limit / 4 }
 
     /// Checks that there is a place for a new client. If all places are taken, returns the key of the holder to
     /// replace: of those who have not answered for too long, the one with the longest time.
@@ -57,8 +64,7 @@ struct ViewerPlaces {
             guard connecting.count(where: { $0.network == network }) < Self.maximumConnectingOfNetwork else {
                 throw .crowded
             }
-            // A single network can't take the last quarter of the places.
-            guard holders.values.count(where: { $0.network == network }) < limit - limit / 4 else {
+            guard holders.values.count(where: { $0.network == network }) < limit - reserve else {
                 throw .networkFull
             }
         }

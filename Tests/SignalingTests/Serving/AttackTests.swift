@@ -435,14 +435,14 @@ struct AttackTests {
     func placesOfOneAddress() async throws {
         let share = try await ServerFixture {
             $0.isBehindProxy = true
-            $0.maximumViewers = 4
+            $0.maximumViewers = 16
         }
         let offer = try await share.offer(sounds: 0)
         let from = { (address: String) in try await share.post(offer, [("X-Forwarded-For", address)]).status }
-        for number in 1...3 { #expect(try await from("2001:db8::\(number)") == 201) }
-        #expect(try await from("2001:db8::4") == 503)
-        #expect(try await from("192.0.2.1") == 201)
-        #expect(try await from("192.0.2.2") == 503)
+        for number in 1...12 { #expect(try await from("2001:db8::\(number)") == 201) }
+        #expect(try await from("2001:db8::13") == 503)
+        for number in 1...4 { #expect(try await from("192.0.2.\(number)") == 201) }
+        #expect(try await from("192.0.2.5") == 503)
         await share.end()
     }
 

@@ -47,18 +47,23 @@ struct ViewerPlacesTests {
             testDescription: "the last place is that of a client who connects",
             holders: holders((7, elsewhere, true), (1, elsewhere, false)), refusal: .full),
         // The last quarter.
-        Case(testDescription: "within three quarters", holders: holders((5, home, true))),
-        Case(testDescription: "the last quarter", holders: holders((6, home, true)), refusal: .networkFull),
+        Case(testDescription: "within three quarters", limit: 16, holders: holders((11, home, true))),
+        Case(testDescription: "the last quarter", limit: 16, holders: holders((12, home, true)), refusal: .networkFull),
         Case(
-            testDescription: "the last quarter, with a client who connects",
-            holders: holders((5, home, true), (1, home, false)), refusal: .networkFull),
+            testDescription: "the last quarter, with a client who connects", limit: 16,
+            holders: holders((11, home, true), (1, home, false)), refusal: .networkFull),
         Case(
-            testDescription: "the last quarter, of another network", holders: holders((6, home, true)),
+            testDescription: "the last quarter, of another network", limit: 16, holders: holders((12, home, true)),
             client: elsewhere),
         Case(
-            testDescription: "the last quarter, of this machine", holders: holders((7, loopback, true)),
+            testDescription: "the last quarter, of this machine", limit: 16, holders: holders((15, loopback, true)),
             client: loopback),
-        Case(testDescription: "the last quarter, of an unknown client", holders: holders((7, nil, true)), client: nil),
+        Case(
+            testDescription: "the last quarter, of an unknown client", limit: 16, holders: holders((15, nil, true)),
+            client: nil),
+        // A home or an office can take all of few places.
+        Case(testDescription: "the last of three places", limit: 3, holders: holders((2, home, true))),
+        Case(testDescription: "the last of 15 places", limit: 15, holders: holders((14, home, true))),
         // Connecting viewers.
         Case(testDescription: "31 of a network connect", limit: 1000, holders: holders((31, home, false))),
         Case(
@@ -93,11 +98,11 @@ struct ViewerPlacesTests {
             testDescription: "the one away longest makes room",
             holders: holders((8, nil, true), away: [1: (3, false), 4: (60, true), 6: (59, false)]), replaced: "4"),
         Case(
-            testDescription: "the place of the one away is its network's again",
-            holders: holders((2, nil, true), (6, home, true), away: [7: (9, false)]), replaced: "7"),
+            testDescription: "the place of the one away is its network's again", limit: 16,
+            holders: holders((4, nil, true), (12, home, true), away: [7: (9, false)]), replaced: "7"),
         Case(
-            testDescription: "a network that has its share takes no other viewer's place",
-            holders: holders((2, nil, true), (6, home, true), away: [0: (9, false)]), refusal: .networkFull),
+            testDescription: "a network that has its share takes no other viewer's place", limit: 16,
+            holders: holders((4, nil, true), (12, home, true), away: [0: (9, false)]), refusal: .networkFull),
     ]
 
     @Test("A client gets a place if the share and the client's network have one left", arguments: cases)
