@@ -23,11 +23,14 @@ const LOST_PAUSE = 1;
 const REFUSED_PAUSE = 3;
 /** A server keeps the session of a viewer that it does not hear about as long; later an ICE restart is a wasted request. */
 const MENDING = 30_000;
+/** A service that is restarted has the same link. It ends its share as usual, and is there again within this time. */
+const RETURN = 60_000;
+const RETURN_PAUSE = 2; // seconds
 /** Who was connected for so long begins with short pauses again. */
 const STEADY = 10_000;
 
 /** Statuses that another try without anybody's doing does not change. */
-const FINAL = new Set([400, 401, 405, 406, 410, 413, 415]);
+const FINAL = new Set([400, 401, 405, 406, 413, 415]);
 
 /** @param {number} tries @param {number} last */
 function pause(tries, last) {
@@ -92,6 +95,8 @@ export class Watch {
 
   async #run(run) {
     const isOver = () => run !== this.#running;
+    /** Until when a share that has ended is asked for, ms of performance.now(). */
+    let lastReturn = 0;
     while (!isOver()) {
       const session = (this.#session = new Session(this.#link, {
         step: (step) => isOver() || this.#connecting(step),
@@ -111,7 +116,19 @@ export class Watch {
       if (!isOver()) await session.learnVerdict();
       session.close();
       if (isOver()) return;
-      if (session.verdict) return this.#show({ kind: session.verdict });
+      const status = situation?.kind === "problem" ? situation.problem.status : 0;
+      // A server that is about to end refuses new sessions.
+      const verdict = status === 410 ? "ended" : session.verdict;
+      if (verdict) this.#show({ kind: verdict });
+      if (verdict === "ended") lastReturn = performance.now() + RETURN;
+      else if (verdict) return;
+      if (this.#shown === "ended") {
+        // Another share at the same address refuses this link.
+        const isRefused = status !== 0 && status !== 410 && status < 500;
+        if (isRefused || performance.now() >= lastReturn) return;
+        await this.#wait(RETURN_PAUSE * (1 + Math.random() / 2));
+        continue;
+      }
       if (!situation) continue;
       if (situation.kind === "problem" && FINAL.has(situation.problem.status)) return this.#show(situation);
       await this.#rest(situation);
@@ -120,7 +137,7 @@ export class Watch {
 
   #connecting(step) {
     // What hinders is told until it hinders no more, not of each step of each try; so it is with a connection that is gone.
-    const isHindered = this.#shown === "nopath" || (this.#shown === "problem" && step === "asking");
+    const isHindered = ["nopath", "ended"].includes(this.#shown) || (this.#shown === "problem" && step === "asking");
     if (!this.#wasOn && !isHindered) this.#show({ kind: "connecting", step });
   }
 
@@ -195,7 +212,13 @@ export class Watch {
     const seconds = Math.max(pause(this.#tries, last), asked ?? (isRefused ? REFUSED_PAUSE : 0));
     this.#tries++;
     this.#show({ ...situation, retryAt: performance.now() + seconds * 1000 });
-    const earliest = asked ? performance.now() + asked * 1000 : 0;
+    // A server's Retry-After is kept whatever happens here, unless nobody waits any more.
+    await this.#wait(seconds, asked ? performance.now() + asked * 1000 : 0);
+    this.#show(this.#wasOn ? { kind: "lost" } : { ...situation, retryAt: undefined });
+  }
+
+  /** @param {number} seconds @param {number} [earliest] ms of performance.now(), before which nothing ends the wait but a stop */
+  async #wait(seconds, earliest = 0) {
     await new Promise((resolve) => {
       const finish = () => {
         clearTimeout(timer);
@@ -204,9 +227,7 @@ export class Watch {
       };
       const timer = setTimeout(finish, seconds * 1000);
       const run = this.#running;
-      // A server's Retry-After is kept whatever happens here, unless nobody waits any more.
       this.#wake = () => (run !== this.#running || performance.now() >= earliest) && finish();
     });
-    this.#show(this.#wasOn ? { kind: "lost" } : { ...situation, retryAt: undefined });
   }
 }

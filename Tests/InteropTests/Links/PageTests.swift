@@ -244,8 +244,10 @@ extension Interop {
             try await page.wait(state: "live", seconds: 40)
         }
 
-        @Test("A presenter who is back is seen again without a reload", arguments: [Viewer.chromium, .firefox])
-        func presenterReturns(browser: Viewer) async throws {
+        @Test(
+            "A presenter who is back after a failure or a restart is seen again without a reload",
+            arguments: [Viewer.chromium, .firefox], [SIGKILL, SIGTERM])
+        func presenterReturns(browser: Viewer, signal: Int32) async throws {
             let folder = try TemporaryFolder()
             _ = try folder.write("a-token-of-the-test-0123456789\n", to: "token")
             try FileManager.default.setAttributes(
@@ -257,11 +259,13 @@ extension Interop {
             try await page.go(to: share.link)
             try await page.wait(state: "live")
             _ = try await page.evaluate("Boolean(window.isSame = true)")
-            kill(share.program.processIdentifier, SIGKILL)
-            try await page.wait(state: "lost")
+            kill(share.program.processIdentifier, signal)
+            try await page.wait(state: signal == SIGKILL ? "lost" : "ended")
             #expect(
-                try await page.evaluate("document.body.classList.contains('shows-picture')") as? Bool == true,
-                "the last picture stays")
+                try await page.evaluate("document.body.classList.contains('shows-picture')") as? Bool
+                    == (signal == SIGKILL),
+                "the last picture stays after a failure")
+            _ = try await share.program.outcome(timeout: .seconds(20))
             let again = try await ServedShare(options, port: share.port, in: folder)
             defer { again.stop() }
             #expect(again.link == share.link)
