@@ -14,17 +14,27 @@ public final class JanusPlayer: SharePlayer {
     private let signaled: SignaledSession
 
     /// Creates a player of publishers in a room, by their names or ids.
-    public init(
-        url text: String, room: JanusID, publishers: [String], credentials: JanusCredentials = JanusCredentials(),
+    public convenience init(
+        url: String, room: JanusID, publishers: [String], credentials: JanusCredentials = JanusCredentials(),
         as viewer: AttendeeID, configuration: Connection.Configuration = Connection.Configuration(),
         eventLoopGroup: MultiThreadedEventLoopGroup = .singleton
+    ) async throws {
+        try await self.init(
+            url: url, room: room, publishers: publishers, credentials: credentials, as: viewer,
+            configuration: configuration, eventLoopGroup: eventLoopGroup, isRetry: false)
+    }
+
+    /// Creates a player of publishers in a room. In a retry some can be absent. They are received when they return.
+    package init(
+        url text: String, room: JanusID, publishers: [String], credentials: JanusCredentials, as viewer: AttendeeID,
+        configuration: Connection.Configuration, eventLoopGroup: MultiThreadedEventLoopGroup = .singleton, isRetry: Bool
     ) async throws {
         guard let address = JanusAddress(text) else { throw JanusError.url }
         guard !address.url.hasUserInformation else { throw JanusError.userInformation }
         let logger = configuration.logger
         session = try await AttendeeSession.viewing(as: viewer, configuration: configuration.mending)
         let subscriber = JanusSubscriber(
-            to: publishers, in: room, credentials,
+            to: SubscribedPublishers(publishers, canBeAbsent: isRetry), in: room, credentials,
             handle: JanusHandle(address, credentials, eventLoopGroup: eventLoopGroup, logger: logger),
             connection: session.connection, logger: logger)
         signaled = SignaledSession(of: session, at: subscriber, reasons: .janus)

@@ -9,13 +9,7 @@ internal import RTCShareWireFormat
 @SharingActor final class JanusSubscriber: ServerSession {
     /// The room's id, in the server's form after it was found.
     private var room: JanusID
-    private let publishers: [String]
-    /// The ids of the publishers at the start of the session.
-    private var subscribed: [JanusID] = []
-    /// Whether a publisher has left since then.
-    private var isMissing = false
-    /// The number of the latest polls of the room in which all publishers were present again.
-    private var pollsWithAll = 0
+    private var publishers: SubscribedPublishers
     private let credentials: JanusCredentials
     private let connection: Connection
     private let handle: JanusHandle
@@ -31,12 +25,9 @@ internal import RTCShareWireFormat
     /// they have ended the share.
     private static let returnTime = Duration.seconds(5)
     private static let returnPause = Duration.seconds(1)
-    /// The number of polls, one after the other, that must show a return. A publisher who has just left can still be
-    /// listed.
-    private static let leastPolls = 2
 
     nonisolated init(
-        to publishers: [String], in room: JanusID, _ credentials: JanusCredentials, handle: JanusHandle,
+        to publishers: SubscribedPublishers, in room: JanusID, _ credentials: JanusCredentials, handle: JanusHandle,
         connection: Connection, logger: Logger
     ) {
         (self.publishers, self.room, self.credentials) = (publishers, room, credentials)
@@ -63,7 +54,6 @@ internal import RTCShareWireFormat
 
     private func subscribe() async throws {
         let feeds = try await feeds()
-        subscribed = feeds
         var joining = JanusRoomRequest("join", room, credentials)
         joining.ptype = "subscriber"
         // The best layer could fill the path, and delay the request for another one for many seconds.
@@ -73,17 +63,12 @@ internal import RTCShareWireFormat
         try await answer(offer, of: attached.report)
     }
 
-    /// Returns the ids of the requested publishers.
+    /// Returns the ids of the publishers to receive.
     private func feeds() async throws -> [JanusID] {
         var listing = JanusRoomRequest("listparticipants", room)
         let listed = try await handle.ask(ofRoom: &listing)
         room = listing.room ?? room
-        return try publishers.map { name throws(JanusError) in
-            guard let found = listed.publisher(named: name) else {
-                throw .noPublisher(name, present: listed.publishers.map { $0.display ?? $0.id.description })
-            }
-            return found.id
-        }
+        return try publishers.start(with: listed)
     }
 
     private func answer(_ description: JanusDescription, of report: JanusRoomReport) async throws {
@@ -138,31 +123,31 @@ internal import RTCShareWireFormat
 
     private func update(_ streams: [JanusRoomReport.Stream]) {
         layers.update(streams)
-        let present = Set(streams.compactMap(\.feedID))
-        isMissing = !subscribed.allSatisfy(present.contains)
+        publishers.update(streams)
     }
 
-    /// Waits for publishers who have all left. Returns the reason for the end of the session, with which another one is
-    /// started if the publishers return; nil if they do not.
+    /// Waits for publishers who have all left, until all return or the time is over. Returns the reason for the end of
+    /// the session, with which another one is started if some have returned; nil if none has.
     private func reasonOfEnd() async -> (any Error)? {
         let end = ContinuousClock.now + Self.returnTime
-        while ContinuousClock.now < end, (try? await Task.sleep(for: Self.returnPause)) != nil {
+        var returned: Set<String> = []
+        while returned != publishers.missing, ContinuousClock.now < end,
+            (try? await Task.sleep(for: Self.returnPause)) != nil
+        {
             do {
-                if try await havePublishersReturned() { return JanusError.sessionGone }
+                returned = try await returnedPublishers()
             } catch {
                 return error
             }
         }
-        return nil
+        return returned.isEmpty ? nil : JanusError.sessionGone
     }
 
-    /// Polls the room. Returns whether all publishers are present again after one had left.
-    private func havePublishersReturned() async throws -> Bool {
+    /// Polls the room. Returns the publishers who are present again.
+    private func returnedPublishers() async throws -> Set<String> {
         do {
-            let listed = try await handle.ask(JanusRoomRequest("listparticipants", room)).report
-            let isWhole = isMissing && publishers.allSatisfy { listed.publisher(named: $0) != nil }
-            pollsWithAll = isWhole ? pollsWithAll + 1 : 0
-            return pollsWithAll >= Self.leastPolls
+            let report = try await handle.ask(JanusRoomRequest("listparticipants", room)).report
+            return publishers.returned(in: report)
         } catch JanusError.refused(let refusal) where refusal.meaning == .noRoom {
             throw JanusError.roomGone
         }
@@ -202,8 +187,8 @@ internal import RTCShareWireFormat
     private func watchRoom() async {
         while (try? await Task.sleep(for: Self.lookPause)) != nil {
             do {
-                // Another session receives all of them.
-                if try await havePublishersReturned() { return handle.end(for: JanusError.sessionGone) }
+                // Another session receives them, too.
+                if try await !returnedPublishers().isEmpty { return handle.end(for: JanusError.sessionGone) }
             } catch JanusError.roomGone {
                 return handle.end(for: JanusError.roomGone)
             } catch {

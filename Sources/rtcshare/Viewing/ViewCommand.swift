@@ -158,11 +158,11 @@ struct ViewCommand: AsyncParsableCommand {
     private func subscribe(at url: String, _ configuration: Connection.Configuration) async throws {
         let credentials = try room.credentials()
         let room = JanusID(room.room ?? "")
-        try await watch { [publishers] _ in
+        try await watch { [publishers] isRetry in
             do {
                 return try await JanusPlayer(
                     url: url, room: room, publishers: publishers.publisher, credentials: credentials,
-                    as: AttendeeID("viewer"), configuration: configuration)
+                    as: AttendeeID("viewer"), configuration: configuration, isRetry: isRetry)
             } catch JanusError.url {
                 throw JanusOptions.notJanus(url)
             }
