@@ -70,8 +70,6 @@ export class Session {
   #events;
   /** How the share ended for this viewer. @type {"ended" | "removed" | "declined" | undefined} */ verdict;
   #fault = deferred();
-  /** Whether it was the server that ended the session. */
-  #isEnded = false;
   /** Before, what goes wrong is the business of open(). */
   #isOpen = false;
   #isLive = false;
@@ -209,16 +207,19 @@ export class Session {
     this.#iceStateChanged();
   }
 
-  /** Learns from a failed request whether the server has the session. */
-  learn(error) {
-    if (error instanceof Problem && [404, 410].includes(error.status)) this.#isEnded = true;
-  }
-
-  /** Asks for the verdict if the server ended the session and no event told why: events can be lost, or come too late. */
-  async learnVerdict() {
-    if (this.verdict || !this.#isEnded) return;
-    const state = await this.#resource.state(this.#abort.signal).catch(() => "");
-    if (VERDICTS.includes(state)) this.verdict = state;
+  /**
+   * Adopts the verdict of the former session: its events can be lost, or its path was down when the presenter removed the
+   * viewer. Throws a Problem if the server does not answer.
+   * @param {Resource} former
+   */
+  async learnVerdict(former) {
+    try {
+      const state = await former.state(this.#abort.signal);
+      if (VERDICTS.includes(state)) this.verdict = state;
+    } catch (error) {
+      // A server that was restarted, or has given the session up, does not know it.
+      if ([0, 502, 503, 504].includes(error.status)) throw error;
+    }
   }
 
   /** Idempotent. Nothing of the session is left: no connection, request, event source or timer. */
@@ -297,9 +298,7 @@ export class Session {
     const dtls = this.#dtls?.state;
     const isOver = dtls === "closed" || dtls === "failed" || (this.#connection.connectionState === "failed" && this.#isConnected);
     // That the share ended, if so, is told by an event that may come a moment later.
-    if (!isOver) return;
-    this.#isEnded = true;
-    this.#after("over", 300, () => this.#fault.resolve("gone"));
+    if (isOver) this.#after("over", 300, () => this.#fault.resolve("gone"));
   }
 
   // Trickling
@@ -326,7 +325,6 @@ export class Session {
         if (offer !== this.#offer) return;
         // Without them the presenter may still be reached, as its own candidates are known here.
         const isRefusal = error instanceof Problem && [404, 410, 412, 422, 428].includes(error.status);
-        this.learn(error);
         if (isRefusal && !this.#isConnected) this.#fault.resolve("gone");
       }
     });
@@ -364,8 +362,7 @@ export class Session {
       this.#listen();
     } catch (error) {
       if (this.isClosed) return;
-      this.learn(error);
-      if (this.#isEnded) this.#fault.resolve("gone");
+      if (error instanceof Problem && [404, 410].includes(error.status)) this.#fault.resolve("gone");
       else this.#after("events", EVENTS_PAUSE, () => this.#relisten());
     }
   }

@@ -95,8 +95,10 @@ export class Watch {
 
   async #run(run) {
     const isOver = () => run !== this.#running;
-    /** Until when a share that has ended is asked for, ms of performance.now(). */
+    /** The time of the last attempt to join a share that has ended, ms of performance.now(). */
     let lastReturn = 0;
+    /** The former session, until its state is known. @type {import("./whep.js").Resource | undefined} */
+    let former;
     while (!isOver()) {
       const session = (this.#session = new Session(this.#link, {
         step: (step) => isOver() || this.#connecting(step),
@@ -105,28 +107,34 @@ export class Watch {
       }));
       let situation;
       try {
-        // A session may end before it is connected: the share is over, the viewer was sent away.
-        const opening = session.open();
-        opening.catch(() => {});
-        const fault = await Promise.race([opening, session.broken()]);
-        situation = fault ? this.#failed(new Problem(0)) : await this.#hold(session, isOver);
+        if (former) await session.learnVerdict(former);
+        former = undefined;
+        if (!session.verdict) {
+          // A session may end before it is connected: the share is over, the viewer was sent away.
+          const opening = session.open();
+          opening.catch(() => {});
+          const fault = await Promise.race([opening, session.broken()]);
+          situation = fault ? this.#failed(new Problem(0)) : await this.#hold(session, isOver);
+        }
       } catch (error) {
         situation = this.#failed(error);
       }
-      if (!isOver()) await session.learnVerdict();
       session.close();
       if (isOver()) return;
-      const status = situation?.kind === "problem" ? situation.problem.status : 0;
-      // A server that is about to end refuses new sessions.
-      const verdict = status === 410 ? "ended" : session.verdict;
+      former = session.resource ?? former;
+      const { status, type, retryAfter = 0 } = situation?.kind === "problem" ? situation.problem : { status: 0 };
+      // A server that is about to end refuses new sessions, as does one that has just removed the viewer.
+      const refusal = type === "urn:rtcshare:removed" ? "removed" : "ended";
+      const verdict = status === 410 ? refusal : session.verdict;
+      if (verdict === "ended" && this.#shown !== "ended") lastReturn = performance.now() + RETURN;
       if (verdict) this.#show({ kind: verdict });
-      if (verdict === "ended") lastReturn = performance.now() + RETURN;
-      else if (verdict) return;
+      if (verdict && verdict !== "ended") return;
       if (this.#shown === "ended") {
-        // Another share at the same address refuses this link.
-        const isRefused = status !== 0 && status !== 410 && status < 500;
+        // Another share at the same address refuses this link. One that has not started yet answers 409.
+        const isRefused = status >= 400 && status < 500 && ![409, 410, 429].includes(status);
         if (isRefused || performance.now() >= lastReturn) return;
-        await this.#wait(RETURN_PAUSE * (1 + Math.random() / 2));
+        const least = performance.now() + retryAfter * 1000;
+        await this.#wait(Math.max(RETURN_PAUSE * (1 + Math.random() / 2), retryAfter), least);
         continue;
       }
       if (!situation) continue;
@@ -186,7 +194,6 @@ export class Watch {
         session.mended();
         return true;
       } catch (error) {
-        session.learn(error);
         if (!(error instanceof Problem) || error.status !== 0) return false;
       }
       let isBack = false;

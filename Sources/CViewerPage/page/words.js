@@ -84,8 +84,6 @@ function problem({ status, type, detail }, hasToken, name) {
       return { state: "unable", title: text("unable.title"), text: text("unable.codec") };
     case 409:
       return { ...simple("early", "early"), canRetry: true };
-    case 410:
-      return ended(name);
     case 429:
       return { state: "busy", title: text("busy.title"), text: text("busy.attempts") };
     case 503:

@@ -141,7 +141,7 @@ extension Interop {
               const { NOT_A_SHARE, Problem } = await load("whep.js");
               const notice = new (await load("notice.js")).Notice(() => {});
               const types = { 403: ["locked", "foreign"], 503: ["full", "crowded"] };
-              const statuses = [0, 401, 403, 406, 409, 410, 429, 500, 503, NO_WEBRTC, NOT_A_SHARE];
+              const statuses = [0, 401, 403, 406, 409, 429, 500, 503, NO_WEBRTC, NOT_A_SHARE];
               const problems = statuses.flatMap((status) => (types[status] ?? ["none"]).map(
                 (type) => ({ kind: "problem", problem: new Problem(status, { type: `urn:rtcshare:${type}`, detail: "a detail" }) })));
               const steps = ["asking", "picture", "paths"].map((step) => ({ kind: "connecting", step }));

@@ -156,6 +156,30 @@ extension Interop {
             try await page.wait(state: "removed")
         }
 
+        @Test(
+            "A viewer who is removed while its path is down does not come back with the path",
+            arguments: [0, 31_000])
+        func removalWithoutPath(outage: Int) async throws {
+            let folder = try TemporaryFolder()
+            let share = try await ServedShare(in: folder)
+            defer { share.stop() }
+            let page = try await BrowserPage(.chromium, in: folder)
+            try await page.block(["*/events"])
+            try await page.go(to: share.link)
+            try await page.wait(state: "live")
+            try await page.block(["*"])
+            _ = try await page.evaluate("dispatchEvent(new Event('online'))")
+            try await page.wait(state: "lost")
+            // After 30 seconds, the page asks for a new session instead of an ICE restart.
+            let clock = "performance.now = () => now.call(performance) + \(outage)"
+            _ = try await page.evaluate("(({ now }) => { \(clock); return true; })(performance)")
+            let viewer = try #require(try await share.status().viewers.first)
+            try await share.ask("kick", "\(viewer.id)")
+            try await page.block([])
+            try await page.wait(state: "removed")
+            #expect(try await share.status().viewers == [])
+        }
+
         @Test("Candidates that still wait when ICE is restarted are not sent after the restart")
         func lateCandidates() async throws {
             let folder = try TemporaryFolder()
