@@ -297,6 +297,32 @@ extension Interop {
             #expect(try await page.evaluate("window.isSame") as? Bool == true, "the page was not loaded again")
         }
 
+        @Test("A tab that rested over the end of its share joins the next share of the link")
+        func restedTab() async throws {
+            let folder = try TemporaryFolder()
+            let token = try folder.write("a-token-of-the-test-0123456789\n", to: "token").path
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: token)
+            let share = try await ServedShare(["--link-token-file", token], in: folder)
+            defer { share.stop() }
+            let page = try await BrowserPage(.chromium, in: folder)
+            try await page.go(to: share.link)
+            try await page.wait(state: "live")
+            // The events of a page that is kept for going back, and shown again.
+            func event(_ name: String) -> String {
+                "dispatchEvent(new PageTransitionEvent('\(name)', { persisted: true }))"
+            }
+            _ = try await page.evaluate(event("pagehide"))
+            try await share.wait(for: "the end of its session", until: \.isEmpty)
+            try await share.ask("stop")
+            _ = try await share.program.outcome(timeout: .seconds(20))
+            _ = try await page.evaluate(event("pageshow"))
+            try await page.wait(state: "lost")
+            let next = try await ServedShare(["--link-token-file", token], port: share.port, in: folder)
+            defer { next.stop() }
+            try await next.wait(for: "the tab") { $0.first?.state == .connected }
+            try await page.wait(state: "live")
+        }
+
         @Test(
             "A link has a path of its own, or no token; a wrong token is told", arguments: [Viewer.chromium, .firefox])
         func linksOfEachKind(browser: Viewer) async throws {
