@@ -5,7 +5,7 @@ Commands are JSON objects, one a line, of the FIFO that --commands names; each i
 {"result": …} or {"error": "…"}:
 
     {"do": "open", "url": …}                    navigates, and does not wait
-    {"do": "evaluate", "script": …}             what an expression gives
+    {"do": "evaluate", "script": …}             what an expression gives; with "activated": true, as if the user acted
     {"do": "until", "script": …, "seconds": …}  waits until it is true, and gives it
     {"do": "press", "key": …}                   a key, as a person presses it: a character, or one of KEYS
     {"do": "click", "selector": …}              presses the pointer's button in the middle of an element, if that is what is there
@@ -271,8 +271,9 @@ class Chromium(Browser):
         await self.send("Network.enable")
         await self.send("Network.setBlockedURLs", urls=files)
 
-    async def evaluate(self, script):
-        result = await self.send("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+    async def evaluate(self, script, activated=False):
+        result = await self.send(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True, userGesture=activated)
         if "exceptionDetails" in result:
             raise RuntimeError(json.dumps(result["exceptionDetails"])[:400])
         return result["result"].get("value")
@@ -355,10 +356,10 @@ class Firefox(Browser):
         for address in ("about:blank", url):
             await self.send("browsingContext.navigate", context=self.context, url=address, wait="none")
 
-    async def evaluate(self, script):
+    async def evaluate(self, script, activated=False):
         result = await self.send(
             "script.evaluate", expression=f"(async () => JSON.stringify(await ({script})))()",
-            target={"context": self.context}, awaitPromise=True,
+            target={"context": self.context}, awaitPromise=True, userActivation=activated,
         )  # fmt: skip
         if result["type"] == "exception":
             raise RuntimeError(json.dumps(result["exceptionDetails"])[:400])
@@ -397,8 +398,8 @@ async def perform(browser, command):
     match command:
         case {"do": "open", "url": url}:
             return await browser.open(url)
-        case {"do": "evaluate", "script": script}:
-            return await browser.evaluate(script)
+        case {"do": "evaluate", "script": script, **more}:
+            return await browser.evaluate(script, more.get("activated", False))
         case {"do": "until", "script": script, "seconds": seconds}:
             return await browser.until(script, seconds)
         case {"do": "press", "key": key}:
