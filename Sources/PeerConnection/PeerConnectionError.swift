@@ -12,7 +12,7 @@ package enum PeerConnectionError: Error, Sendable, Hashable, CustomStringConvert
     case staleOffer
     /// The peer's offer crosses an offer of this side that restarts ICE.
     case offerOutstanding
-    /// A later description has another DTLS role, which would start another association.
+    /// A later offer has another DTLS role, which would start another association.
     case setupChanged
     /// A later description has another certificate's fingerprint.
     case fingerprintChanged
@@ -39,8 +39,8 @@ package enum PeerConnectionError: Error, Sendable, Hashable, CustomStringConvert
             "this offer crosses one of this side's that restarts ICE; have that answered, or take it back first "
                 + "(rollbackOffer)"
         case .setupChanged:
-            "this description has the other part in DTLS (a=setup) than was agreed on, which would begin another "
-                + "association; make a new offer for another peer, or to restart with this one"
+            "this offer has another DTLS role (a=setup) than the connection, which would start another association; "
+                + "make a new offer for another peer, or to restart with this one"
         case .fingerprintChanged:
             "this description has another certificate than the connection was made with; make a new offer for another "
                 + "peer, or to restart with this one"

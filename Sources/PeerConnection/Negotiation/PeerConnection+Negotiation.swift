@@ -188,6 +188,7 @@ extension PeerConnection {
         // both.
         var agreed = session
         agreed.remoteCandidates = known + new
+        if let negotiated { agreed.localSetup = negotiated.localSetup }
         apply(agreed, isOwnOffer: isOwnOffer, places: places, now: now)
         new += takeEarlyCandidates()
         for candidate in new {
@@ -216,13 +217,17 @@ extension PeerConnection {
         ice.agent.setRemote(credentials: credentials, isLite: session.remoteIsICELite, now: now)
     }
 
-    /// Checks that the transport stays the same: another fingerprint or role would start another DTLS association (RFC
-    /// 8842 §4). Other ICE credentials restart ICE (RFC 8839 §4.4.1.1.1). Returns whether they do.
+    /// Checks that the transport stays the same: another fingerprint, or another role in an offer, would start another
+    /// DTLS association (RFC 8842 §3.1). Other ICE credentials restart ICE (RFC 8839 §4.4.1.1.1). Returns whether they
+    /// do.
+    ///
+    /// The role in a later answer has no effect. Peers keep their role in the association although they answer with
+    /// `a=setup:active`: Firefox when ICE restarts, and Pion before 2026 after it made the first offer.
     private func checkTransport(
         of session: NegotiatedSession, follows agreed: NegotiatedSession, mayRestart: Bool, isOwnOffer: Bool
     ) throws(PeerConnectionError) -> Bool {
         guard Set(session.remoteFingerprints) == Set(agreed.remoteFingerprints) else { throw .fingerprintChanged }
-        guard session.localSetup == agreed.localSetup else { throw .setupChanged }
+        guard isOwnOffer || session.localSetup == agreed.localSetup else { throw .setupChanged }
         let isOther = session.remoteICE != agreed.remoteICE
         if isOther, !mayRestart { throw .restartNotOffered }
         // A side that rejects all sections has no credentials in its answer either.
