@@ -14,6 +14,8 @@ extension PeerConnection {
             return
         }
         let before = maximumBitrateOfPath
+        // The first target after a pause is reported, even if it is zero as in the pause: the encoder ignored that one.
+        if outbound[media].target.demand?.maximum == .zero { outbound[media].target.clear() }
         outbound[media].target.demand = demand
         bandwidth.allocation.isDue = true
         let maximum = maximumBitrateOfPath

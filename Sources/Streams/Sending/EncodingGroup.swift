@@ -31,7 +31,11 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
     /// The priority of this video over others on the same route.
     let priority: BitratePriority
     /// Whether there is video to encode.
-    var isShowing = false
+    var isShowing = false {
+        didSet { hasShown = hasShown || isShowing }
+    }
+    /// Whether there was video to encode at any time, so that there is a pause while there is none.
+    private var hasShown = false
     /// Whether encoding 0 is recorded, so that it is encoded even without senders.
     var isRecorded = false
     private(set) var senders: [Sender.ID: Sender] = [:]
@@ -142,11 +146,15 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
         return layer.index > 0 ? layers[layer.index] : VideoLayerParameters(active: layers[0].active)
     }
 
-    /// Sets the target bitrate of a sender's route.
+    /// Sets the target bitrate of a sender's route. In a pause, one of zero has no effect.
     mutating func targetChanged(_ target: BitrateTarget, of sender: Sender, now: Duration) {
         // A target from before a sender became idle is outdated.
         guard !sender.state.isIdle else { return }
         let (rate, wasQueueFull) = (sender.state.rate, sender.state.isQueueFull)
+        var target = target
+        // In a pause, a route has no bitrate for the sender because the sender has no demand. It keeps its former
+        // bitrate: it misses no frames, and needs no key frame after the pause.
+        if hasShown, !isShowing, target.bitrate == .zero, let rate { target.bitrate = rate }
         sender.state.target = target
         if sender.state.isQueueFull || wasQueueFull { withhold(in: encoding(of: sender), now: now) }
         // A key frame that was too large for the encoding's rate before may be small for this one.

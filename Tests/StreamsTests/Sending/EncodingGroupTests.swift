@@ -94,6 +94,14 @@ import Testing
             carryOut()
         }
 
+        /// Reports a bitrate of both routes.
+        mutating func report(_ rate: DataRate) {
+            for sender in [one, other] {
+                group.targetChanged(BitrateTarget(bitrate: rate), of: sender, now: now)
+            }
+            carryOut()
+        }
+
         /// i: idle; a, b: awaits a key frame and is sent nothing, or the previous encoding; s: is sent the shared
         /// encoding, t: its own; w: withheld; -: removed.
         var state: Character {
@@ -410,6 +418,50 @@ import Testing
         scene.carryOut()
         #expect(scene.state == "a")
         #expect(scene.keyFrames == 1)
+    }
+
+    @Test("A pause withholds no viewer, and no key frame follows it")
+    func pause() {
+        var scene = Scene()
+        scene.group.isShowing = true
+        for event in [Event.agreed, .queueEmptied, .keyFrameSent] { scene.take(event) }
+        scene.keyFrames = 0
+        for _ in 0..<3 {
+            scene.group.isShowing = false
+            scene.report(.zero)
+            #expect(scene.state == "s" && !scene.other.state.isWithheld)
+            #expect(scene.group.settings(of: 0, now: scene.now).bitrate == .kilobitsPerSecond(1000))
+            scene.now += .seconds(10)
+            // The routes' bitrates arrive one after the other.
+            scene.group.isShowing = true
+            scene.report(.kilobitsPerSecond(1000))
+        }
+        #expect(scene.keyFrames == 0)
+        #expect(scene.group.numbers(of: 0, isKeyFrame: false) == [1, 2])
+        // A route without a bitrate for the video that is shown is withheld.
+        scene.group.targetChanged(BitrateTarget(bitrate: .zero), of: scene.one, now: scene.now)
+        #expect(scene.state == "w")
+    }
+
+    @Test("A viewer that is withheld when a pause begins gets a key frame")
+    func withheldBeforePause() {
+        var scene = Scene()
+        scene.group.isShowing = true
+        for event in [Event.agreed, .keyFrameSent, .queueFilled] { scene.take(event) }
+        scene.keyFrames = 0
+        scene.group.isShowing = false
+        scene.report(.zero)
+        #expect(scene.state == "a" && scene.keyFrames == 1)
+        scene.take(.keyFrameSent)
+        // Its route had no bitrate before the next pause either.
+        scene.group.isShowing = true
+        scene.group.targetChanged(BitrateTarget(bitrate: .zero), of: scene.one, now: scene.now)
+        scene.group.isShowing = false
+        scene.report(.zero)
+        scene.group.isShowing = true
+        #expect(scene.state == "w")
+        scene.report(.kilobitsPerSecond(1000))
+        #expect(scene.state == "a" && scene.keyFrames == 2)
     }
 
     @Test("After all orders of events, a frame goes to the senders of its encoding, in a list per event loop")
