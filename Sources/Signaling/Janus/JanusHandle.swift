@@ -23,6 +23,17 @@ internal import RTCShareSDP
         let continuation: CheckedContinuation<JanusMessage, any Error>
         /// Whether an acknowledgment is the answer, or a later event of the plugin.
         let takesReceipt: Bool
+        /// The transport that the request was sent through last.
+        var transport: any JanusTransport
+        /// The timeout for the answer since then.
+        var timeout: Task<Void, Never>
+    }
+
+    /// A connection that continues the session when the server has agreed.
+    private struct Claim {
+        let transport: any JanusTransport
+        /// The reason for the end of the connection; nil while it is open.
+        var failure: (any Error)?
     }
 
     /// The server's events until the end, for one reader.
@@ -30,8 +41,10 @@ internal import RTCShareSDP
     private let continuation: AsyncStream<Event>.Continuation
     private let address: JanusAddress
     private let credentials: JanusCredentials
-    private let eventLoopGroup: MultiThreadedEventLoopGroup
     private let logger: Logger
+    private let clock: any Clock<Duration>
+    /// Opens a connection to the server.
+    private let openTransport: @Sendable () async throws -> any JanusTransport
     private var transport: (any JanusTransport)?
     private var session: UInt64?
     private var handle: UInt64?
@@ -40,6 +53,8 @@ internal import RTCShareSDP
     private var tasks: [Task<Void, Never>] = []
     private var hasEnded = false
     private var isReconnecting = false
+    /// The connection of a ``reconnect()``; nil without one.
+    private var claim: Claim?
     /// The failure of the former connection during a ``reconnect()``; nil for none.
     private var failure: (any Error)?
 
@@ -54,12 +69,23 @@ internal import RTCShareSDP
     private static let closingTime = Duration.seconds(3)
 
     /// Creates a handle, which ``open()`` starts; a WebSocket uses `eventLoopGroup`.
-    nonisolated init(
+    nonisolated convenience init(
         _ address: JanusAddress, _ credentials: JanusCredentials, eventLoopGroup: MultiThreadedEventLoopGroup,
         logger: Logger
     ) {
+        self.init(address, credentials, logger: logger, clock: ContinuousClock()) {
+            guard address.isWebSocket else { return JanusLongPoll(address.url, credentials) }
+            return try await JanusWebSocket.open(address.url, on: eventLoopGroup)
+        }
+    }
+
+    /// Creates a handle with a given clock and given connections.
+    nonisolated init(
+        _ address: JanusAddress, _ credentials: JanusCredentials, logger: Logger, clock: any Clock<Duration>,
+        openTransport: @escaping @Sendable () async throws -> any JanusTransport
+    ) {
         (self.address, self.credentials, self.logger) = (address, credentials, logger)
-        self.eventLoopGroup = eventLoopGroup
+        (self.clock, self.openTransport) = (clock, openTransport)
         (events, continuation) = AsyncStream.makeStream(
             of: Event.self, bufferingPolicy: .bufferingNewest(Self.mostWaiting))
     }
@@ -89,10 +115,12 @@ internal import RTCShareSDP
         isReconnecting = true
         defer {
             isReconnecting = false
+            claim = nil
             if transport === former, let failure { end(for: failure) }
             failure = nil
         }
         let transport = try await connect()
+        claim = Claim(transport: transport)
         listen(to: transport)
         do {
             _ = try await ask(JanusRequest("claim"), takesReceipt: true, through: transport)
@@ -108,14 +136,22 @@ internal import RTCShareSDP
         self.transport = transport
         // Not before: the end of a WebSocket ends the sessions that were not claimed from it.
         former.close()
+        if let failure = claim?.failure {
+            // The session belongs to a connection that has ended.
+            end(for: failure)
+            throw failure
+        }
         transport.poll(session: session)
-        for question in questions.values { send(question.request, through: transport) }
+        for (transaction, question) in questions {
+            question.timeout.cancel()
+            questions[transaction]?.timeout = startTimeout(of: transaction)
+            questions[transaction]?.transport = transport
+            send(question.request, through: transport)
+        }
     }
 
     private func connect() async throws -> any JanusTransport {
-        let transport: any JanusTransport =
-            address.isWebSocket
-            ? try await JanusWebSocket.open(address.url, on: eventLoopGroup) : JanusLongPoll(address.url, credentials)
+        let transport = try await openTransport()
         guard !hasEnded else {
             transport.close()
             throw CancellationError()
@@ -203,16 +239,11 @@ internal import RTCShareSDP
         guard let transport = other ?? transport, !hasEnded else { throw JanusError.connectionClosed }
         let request = complete(request)
         let transaction = request.transaction
-        let late = Task { [weak self, address] in
-            guard (try? await Task.sleep(for: Self.patience)) != nil else { return }
-            self?.answer(
-                transaction, .failure(HTTPClientError.unreachable(address.url.origin, "it does not answer")))
-        }
-        defer { late.cancel() }
         let message = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 questions[transaction] = Question(
-                    request: request, continuation: continuation, takesReceipt: takesReceipt)
+                    request: request, continuation: continuation, takesReceipt: takesReceipt, transport: transport,
+                    timeout: startTimeout(of: transaction))
                 send(request, through: transport)
                 if Task.isCancelled { answer(transaction, .failure(CancellationError())) }
             }
@@ -221,6 +252,16 @@ internal import RTCShareSDP
         }
         if let error = message.error { throw JanusError(error) }
         return message
+    }
+
+    /// Starts the timeout for the answer to a request.
+    private func startTimeout(of transaction: String) -> Task<Void, Never> {
+        Task { [weak self, address, clock] in
+            // After a restart of the timeout, this one can still be on its way to the actor.
+            guard (try? await clock.sleep(for: Self.patience)) != nil, !Task.isCancelled else { return }
+            self?.answer(
+                transaction, .failure(HTTPClientError.unreachable(address.url.origin, "it does not answer")))
+        }
     }
 
     private func send(_ request: JanusRequest, through transport: any JanusTransport) {
@@ -236,21 +277,35 @@ internal import RTCShareSDP
     }
 
     private func answer(_ transaction: String, _ result: Result<JanusMessage, any Error>) {
-        questions.removeValue(forKey: transaction)?.continuation.resume(with: result)
+        guard let question = questions.removeValue(forKey: transaction) else { return }
+        question.timeout.cancel()
+        question.continuation.resume(with: result)
     }
 
     // MARK: Reception
 
     private func hear(_ transport: any JanusTransport) async {
         do {
-            for try await message in transport.arrivals { take(message) }
+            for try await message in transport.arrivals { take(message, from: transport) }
         } catch {
-            guard transport === self.transport else { return }
-            if isReconnecting { failure = error } else { end(for: error) }
+            lose(transport, for: error)
         }
     }
 
-    private func take(_ message: JanusMessage) {
+    /// Handles the end of a transport, or an error that the server reports through it. An error of the former transport
+    /// ends the session only if it can't be continued through the new one.
+    private func lose(_ transport: any JanusTransport, for error: any Error) {
+        if transport === self.transport {
+            if isReconnecting { failure = error } else { end(for: error) }
+            return
+        }
+        if transport === claim?.transport { claim?.failure = error }
+        for (transaction, question) in questions where question.transport === transport {
+            answer(transaction, .failure(error))
+        }
+    }
+
+    private func take(_ message: JanusMessage, from transport: any JanusTransport) {
         if let transaction = message.transaction, let question = questions[transaction] {
             // An acknowledgment of a request that the plugin has not answered yet.
             if message.janus == "ack", !question.takesReceipt { return }
@@ -269,14 +324,14 @@ internal import RTCShareSDP
             // A request that was sent twice, or was answered too late, can fail after its answer.
             guard let refusal = message.error else { return }
             let error = JanusError(refusal)
-            if message.transaction == nil || error == .sessionGone { end(for: error) }
+            if message.transaction == nil || error == .sessionGone { lose(transport, for: error) }
         default: logger.debug("the server says \(message.janus)")
         }
     }
 
     private func keepAlive(every pause: Duration) async {
         while !hasEnded {
-            guard (try? await Task.sleep(for: pause)) != nil else { return }
+            guard (try? await clock.sleep(for: pause)) != nil else { return }
             var request = JanusRequest("keepalive")
             request.transaction = "keepalive"
             do {

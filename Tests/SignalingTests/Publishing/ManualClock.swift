@@ -28,9 +28,8 @@ final class ManualClock: Clock, Sendable {
         }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-                let isCancelled = Task.isCancelled
                 state.withLock { state in
-                    if isCancelled {
+                    if Task.isCancelled {
                         continuation.resume(throwing: CancellationError())
                     } else {
                         state.sleepers[id] = (deadline, continuation)
