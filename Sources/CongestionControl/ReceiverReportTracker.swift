@@ -29,12 +29,24 @@ package struct ReceiverReportTracker: Sendable {
     /// The round-trip time. Increases are smoothed by 1/8 as in RFC 6298 §2, decreases apply immediately, since a
     /// report can be delayed for other reasons than the path. It is nil before the first measurement.
     package private(set) var smoothedRoundTripTime: Duration?
+    /// The arrival time of the latest report, on the clock of the sender reports; nil before the first.
+    private var arrival: NTPTimestamp?
+
+    /// The age up to which a report is recent: those of each second are up to 1.5 s apart (RFC 3550 §6.3.1).
+    private static let recentAge = Duration.seconds(2)
 
     private let clockRate: Int
 
     /// Creates a tracker of a stream whose clock rate is `clockRate` Hz.
     package init(clockRate: Int) {
         self.clockRate = max(1, clockRate)
+    }
+
+    /// Returns the round-trip time of the latest report, if that is recent. It includes a queue that has just grown, but
+    /// the smoothed time does not.
+    package func recentRoundTripTime(at now: NTPTimestamp) -> Duration? {
+        guard let arrival, now.sinceUnixEpoch - arrival.sinceUnixEpoch <= Self.recentAge else { return nil }
+        return newest?.roundTripTime
     }
 
     /// Processes a report block that arrived at `arrival`, on the clock of the sender reports.
@@ -46,6 +58,7 @@ package struct ReceiverReportTracker: Sendable {
             extendedHighestSequenceNumber: block.extendedHighestSequenceNumber,
             jitter: .nanoseconds(Int64(block.jitter) * 1_000_000_000 / Int64(clockRate)), roundTripTime: roundTripTime)
         newest = report
+        self.arrival = arrival
         reportsReceived += 1
         if let roundTripTime {
             totalRoundTripTime += roundTripTime

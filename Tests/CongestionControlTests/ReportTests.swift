@@ -36,6 +36,10 @@ import Testing
         #expect(tracker.smoothedRoundTripTime == .milliseconds(500))
         tracker.receive(block(last: 0x000F_0000, delay: 0), arrival: arrival)
         #expect(tracker.smoothedRoundTripTime == .microseconds(562_500))
+        // The latest one applies to retransmissions, for two seconds.
+        let seconds = { (count: UInt64) in NTPTimestamp(arrival.rawValue + count << 32) }
+        #expect(tracker.recentRoundTripTime(at: seconds(2)) == .seconds(1))
+        #expect(tracker.recentRoundTripTime(at: seconds(3)) == nil)
     }
 
     @Test("Feedback and packets of the last second are matched whatever the rate was before")

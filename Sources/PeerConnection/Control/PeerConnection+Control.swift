@@ -33,11 +33,13 @@ extension PeerConnection {
             // TCP delivers everything that it has accepted: what is missing was sent before, and a key frame replaces it.
             guard !path.isStream else { return }
             takeLoss(requested: nack, media: index, now: now)
-            // Feedback includes a queue that has just grown, but the smoothed time does not.
-            let trip = roundTripTime ?? .zero
+            // Feedback, or a recent report, includes a queue that has just grown, but the smoothed time does not.
+            let recent =
+                bandwidth.estimator.feedbackRoundTrip
+                ?? outbound[index].stream?.reports.recentRoundTripTime(at: wallclock(at: now))
+            let trip = max(roundTripTime ?? .zero, recent ?? .zero)
             outbound[index].video?.retransmit(
-                nack.lost, as: index, to: &bandwidth.pacer,
-                roundTripTime: max(trip, bandwidth.estimator.feedbackRoundTrip ?? .zero), now: now)
+                nack.lost, as: index, to: &bandwidth.pacer, roundTripTime: trip, now: now)
         case .pictureLossIndication(let indication):
             guard let index = senderIndex(of: indication.media) else { return counts.packetsUnknown += 1 }
             outbound[index].video?.stream.statistics.video.pliCount += 1

@@ -135,6 +135,35 @@ import Testing
         #expect(call.record.failures.isEmpty)
     }
 
+    /// aiortc requests all missing packets with each new gap, many times within a round trip.
+    @Test("Without transport-wide feedback, a packet is not resent within the round-trip time of the latest report")
+    func repeatedRequestsBehindQueue() throws {
+        var options = SimulatedCall.Options()
+        options.editAnswer = Self.withoutTransportFeedback
+        let call = try makeCall(20_000, seed: 920, options: options)
+        call.run(for: .seconds(5))
+        call.link.toRight.conditions.delay = .milliseconds(600)
+        call.run(for: .seconds(3))
+        let smoothed = call.sender.roundTripTime
+        #expect(try #require(smoothed) < .milliseconds(350))
+        let stream = try #require(call.sender.outbound[0].stream)
+        let lost = stream.sequenceNumber.advanced(by: -1)
+        let before = try #require(call.sender.outbound[0].video?.history.packetsRetransmitted)
+        var counts: [Int] = []
+        for _ in 0..<3 {
+            var bytes: [UInt8] = []
+            RTCPPacket.genericNACK(
+                GenericNACK(sender: SynchronizationSource(7), media: stream.source, lost: [lost])
+            ).append(to: &bytes)
+            let now = call.now
+            call.sender.receiveControl(bytes.span.bytes, now: now)
+            call.run(for: .milliseconds(350))
+            counts.append(try #require(call.sender.outbound[0].video?.history.packetsRetransmitted) - before)
+        }
+        #expect(counts == [1, 1, 2])
+        #expect(call.record.failures.isEmpty)
+    }
+
     @Test("The estimate follows receiver reports when there is no transport-wide feedback")
     func receiverReportsAlone() throws {
         var options = SimulatedCall.Options()
