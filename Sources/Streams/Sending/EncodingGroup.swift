@@ -267,10 +267,12 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
         return receiving[encoding]?.lists ?? []
     }
 
-    /// Returns whether a sender waits for a key frame of an encoding.
-    func isAwaited(_ encoding: Int) -> Bool {
+    /// Returns whether a sender waits for a key frame of an encoding. With `reachable`, only those that can be sent it now
+    /// count.
+    func isAwaited(_ encoding: Int, reachable: Bool = false) -> Bool {
         senders.values.contains { sender in
-            if case .awaitingKeyFrame(of: encoding, _) = sender.state.phase { true } else { false }
+            if reachable, sender.state.isUnresponsive || sender.state.isQueueFull { return false }
+            return if case .awaitingKeyFrame(of: encoding, _) = sender.state.phase { true } else { false }
         }
     }
 

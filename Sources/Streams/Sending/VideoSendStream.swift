@@ -68,8 +68,8 @@ package actor VideoSendStream {
     private var isMuted = false
     /// Whether the latest report of a mute was that of a muted track.
     private var wasMuted = false
-    /// Whether the last frame is being repeated although the track is muted.
-    private var isRepeated = false
+    /// The repetition of the last frame while the track is muted.
+    private var repetition = FrameRepetition()
     /// Whether an update of the encoders to the current bitrates is scheduled.
     private var followsSoon = false
     private var rateLog = RateLog()
@@ -160,7 +160,7 @@ package actor VideoSendStream {
         group.trackChanged(now: Self.now)
         hasBegun = false
         isMuted = false
-        isRepeated = false
+        repetition.stop()
         applySettings()
         for (index, encoding) in encodings { show(by: encoding.encoder, index) }
         // A mute is only observed while its track is shown, so it can have ended since the last report.
@@ -187,12 +187,12 @@ package actor VideoSendStream {
     private static let sourcePatience = Duration.seconds(1)
 
     /// Whether nothing is encoded because the track is muted.
-    private var isFrozen: Bool { isMuted && !isRepeated }
+    private var isFrozen: Bool { isMuted && !repetition.isActive }
 
     private func muteDidChange(_ isMuted: Bool, of track: VideoTrack) {
         guard track === shown else { return }
         (self.isMuted, wasMuted) = (isMuted, isMuted)
-        isRepeated = false
+        repetition.stop()
         muteEncoders()
         pendingEvents.append(.muteChanged)
         // A track that was muted before shows its last frame.
@@ -418,18 +418,28 @@ package actor VideoSendStream {
         carryOut()
     }
 
-    /// The time for which the last frame of a muted track is sent to viewers who need it: until it is sharp.
-    private static let repetitionTime = TimeAmount.seconds(2)
-
     /// Repeats the last frame of a muted track, for viewers who joined or lost it.
     private func repeatPicture() {
-        guard isMuted, !isRepeated, !group.senders.isEmpty else { return }
-        isRepeated = true
-        muteEncoders()
-        after(Self.repetitionTime) { stream in
-            guard stream.isRepeated else { return }
-            stream.isRepeated = false
-            stream.muteEncoders()
+        guard isMuted, !group.senders.isEmpty else { return }
+        changeRepetition { $0.prolong(now: Self.now) }
+    }
+
+    /// Changes the repetition, which returns the duration of a timer.
+    private func changeRepetition(_ body: (inout FrameRepetition) -> Duration?) {
+        let wasActive = repetition.isActive
+        let timer = body(&repetition)
+        if repetition.isActive != wasActive { muteEncoders() }
+        guard let timer else { return }
+        after(TimeAmount(timer)) { stream in
+            let isAwaited = stream.isKeyFrameAwaited
+            stream.changeRepetition { $0.timerFired(isAwaited: isAwaited, now: Self.now) }
+        }
+    }
+
+    /// Whether a viewer awaits a key frame that an encoder can make.
+    private var isKeyFrameAwaited: Bool {
+        encodings.contains { index, encoding in
+            encoding.encoder.hasPicture && group.isAwaited(index, reachable: true)
         }
     }
 
