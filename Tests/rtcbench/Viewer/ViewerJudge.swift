@@ -210,6 +210,10 @@ struct ViewerJudge {
         record.total.leastSignalToNoise = seconds.compactMap(\.signalToNoise).min()
         record.total.leastOwnSimilarity = seconds.compactMap(\.ownSimilarity).min()
         record.total.leastOwnSignalToNoise = seconds.compactMap(\.ownSignalToNoise).min()
+        func time(of signalToNoise: Double) -> Double? {
+            comparisons.first { ($0.own ?? $0.now).signalToNoise >= signalToNoise }.map { $0.time * 1000 }
+        }
+        (record.total.readable, record.total.sharp) = (time(of: 30), time(of: 45))
         record.total.bitrate = seconds.map(\.bitrate).mean ?? 0
         record.total.processor = seconds.map(\.processor).mean ?? 0
     }

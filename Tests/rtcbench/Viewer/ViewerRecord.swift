@@ -57,6 +57,10 @@ struct ViewerRecord: Codable {
         /// The time from the answer to the connection and, below, to the first frame, in milliseconds.
         var connecting: Double?
         var firstPicture: Double?
+        /// The times from the connection to the first samples of 30 and 45 dB, in milliseconds: text is readable, and
+        /// almost unchanged.
+        var readable: Double?
+        var sharp: Double?
         /// The mean delay, in milliseconds.
         var jitterBufferDelay: Double?
         var keyFrames: Double?

@@ -27,6 +27,7 @@ struct ViewerReport {
         let total = record.total
         let rest = [
             "connected after \(total.connecting.text(0)) ms", "first picture \(total.firstPicture.text(0)) ms",
+            "30 dB \(total.readable.text(0)) ms and 45 dB \(total.sharp.text(0)) ms after the connection",
             "jitter buffer \(total.jitterBufferDelay.text(0)) ms", "key frames \(total.keyFrames.text(0))",
             "dropped \(total.framesDropped.text(0))",
             "PLI \(total.pictureLossIndications.text(0))", "NACK \(total.negativeAcknowledgements.text(0))",
