@@ -347,6 +347,13 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
         return best?.encoding ?? 0
     }
 
+    /// Whether a sender with this agreement will be the first one that sends, with encoding 0. One that is not active, such
+    /// as that of a viewer who waits for approval, may never send.
+    func isFirst(_ sender: Sender, _ agreement: SenderAgreement) -> Bool {
+        contains(sender) && sender.state.isActive && agreement.media == .agreed && !hasViewer
+            && codec(for: agreement.formats) == firstCodec
+    }
+
     /// Whether any sender sends, or will send.
     var hasViewer: Bool { senders.values.contains { !$0.state.isIdle } }
 
@@ -410,7 +417,10 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
     /// Returns the codec that a sender should have. If `retrying` is true and all that its peer accepts have failed, it is
     /// one of these.
     private func codec(for sender: Sender, retrying: Bool = true) -> VideoCodec {
-        let formats = sender.state.agreement.formats
+        codec(for: sender.state.agreement.formats, retrying: retrying)
+    }
+
+    private func codec(for formats: [NegotiatedFormat], retrying: Bool = true) -> VideoCodec {
         let accepted = codecs.filter { codec in formats.contains { $0.format === codec.format } }
         return accepted.first { !failedCodecs.contains($0) } ?? (retrying ? accepted.first : nil) ?? firstCodec
     }

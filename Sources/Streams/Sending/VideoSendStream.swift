@@ -371,6 +371,9 @@ package actor VideoSendStream {
         CodecChoice(codecs).usualBitrate(of: size, isRecorded: isRecorded, isResting: isResting)
     }
 
+    /// The size of the source's frames, if it is known before the first one.
+    private var capturedSize: PixelSize? { (given.track?.source as? any CaptureSource)?.captureFormat.size }
+
     private static let choiceInterval = Duration.seconds(1)
 
     /// Chooses the order of the codecs by the best route of a viewer and the state of the encoders.
@@ -380,8 +383,7 @@ package actor VideoSendStream {
         let statistics = encodings.values.map(\.encoder.statistics)
         // Encodings for slow routes can be smaller.
         let sent = statistics.compactMap(\.fullSize).max { $0.area < $1.area }
-        let captured = (given.track?.source as? any CaptureSource)?.captureFormat.size
-        guard let size = sent ?? captured?.fitted(within: group.wanted.maximumSize) else { return }
+        guard let size = sent ?? capturedSize?.fitted(within: group.wanted.maximumSize) else { return }
         nextChoice = now + Self.choiceInterval
         let rates = group.senders.values.compactMap { $0.state.isIdle ? nil : $0.state.rate }
         choice.update(
@@ -554,6 +556,14 @@ extension VideoSendStream: SendingStream {
     private func setRecorder(_ recorder: TrackRecorder<RecordedFrame>?) {
         self.recorder = recorder
         change { $0.isRecorded = recorder != nil }
+    }
+
+    /// Prepares the encoder of the first viewer while the connection is being established.
+    nonisolated func prepare(for sender: VideoSender, _ agreement: SenderAgreement) {
+        post { stream in
+            guard stream.group.isFirst(sender, agreement), let size = stream.capturedSize else { return }
+            stream.encodings[0]?.encoder.prepare(for: size)
+        }
     }
 
     /// Receives a report of a sender's connection, on the connection's event loop.

@@ -57,6 +57,8 @@ package final class VideoSender: RTPSender {
 
     package func receive(_ feedback: SenderFeedback) { stream()?.receive(feedback, of: self) }
 
+    package func expectConnection(_ agreement: SenderAgreement) { stream()?.prepare(for: self, agreement) }
+
     enum Phase: Hashable {
         /// Nothing is sent: it is inactive, or the peer's description has not agreed.
         case idle

@@ -51,8 +51,9 @@ extension Connection {
 
     /// Reports the current state to a sender.
     package func report(to sender: some RTPSender) {
-        guard hasConnected, !isClosed else { return }
-        sender.receive(.negotiated(agreement(of: sender)))
+        guard !isClosed else { return }
+        let agreement = agreement(of: sender)
+        if hasConnected { sender.receive(.negotiated(agreement)) } else { sender.expectConnection(agreement) }
     }
 
     /// Returns the agreement of the descriptions on a sender.

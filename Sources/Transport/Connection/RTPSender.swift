@@ -12,10 +12,16 @@ package protocol RTPSender: AnyObject, Sendable {
 
     /// Handles feedback of the connection, on the connection's event loop. Must not wait.
     func receive(_ feedback: SenderFeedback)
+
+    /// Handles the agreement of the descriptions while the connection is being established, on the connection's event
+    /// loop. Must not wait.
+    func expectConnection(_ agreement: SenderAgreement)
 }
 
 extension RTPSender {
     package var layers: [Self] { [] }
+
+    package func expectConnection(_ agreement: SenderAgreement) {}
 
     /// The media of the sender and of its layers.
     private var allMedia: [Int] { [media] + layers.map(\.media) }

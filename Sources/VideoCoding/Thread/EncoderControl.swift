@@ -25,6 +25,8 @@ struct EncoderControl {
     private(set) var input: EncoderInput?
     /// Whether the source has provided a frame.
     private(set) var hasPicture = false
+    /// The size of the frames for which the encoder is made before the first one.
+    var expectedSize: PixelSize?
     private(set) var isStopping = false
     var statistics = VideoEncoderStatistics()
     var encodedRate = RateCounter()
@@ -270,9 +272,13 @@ struct EncodingOrder {
 
     /// Returns the frame's full size and its current size, before or after rotation according to the settings.
     func sizes(for frame: VideoFrame) -> (full: PixelSize, now: PixelSize) {
-        var bound = settings.maximumSize
-        var size = frame.outputSize
-        if frame.rotation.swapsSides {
+        sizes(for: frame.outputSize, swapsSides: frame.rotation.swapsSides)
+    }
+
+    /// Returns the sizes for a frame of this size, whose rotation can swap its sides.
+    func sizes(for size: PixelSize, swapsSides: Bool = false) -> (full: PixelSize, now: PixelSize) {
+        var (size, bound) = (size, settings.maximumSize)
+        if swapsSides {
             // The maximum is for the upright frame.
             if settings.turnsPictures { size = size.transposed } else { bound = bound.transposed }
         }

@@ -132,6 +132,12 @@ package final class VideoEncoder: Sendable {
     /// Whether the current source has provided a frame.
     package var hasPicture: Bool { mailbox.read { $0.hasPicture } }
 
+    /// Makes the encoder for frames of `size` before the first one, because it takes time: libvpx writes zeros to 27 bytes
+    /// per pixel. Frames of another size, and one that arrives before, are encoded as well.
+    package func prepare(for size: PixelSize) {
+        mailbox.post { $0.expectedSize = size }
+    }
+
     /// Requests a key frame, which is not encoded before a time on the monotonic clock: the caller determines the
     /// interval of key frames. One key frame answers all earlier requests. If no frame is waiting, it is made from the
     /// last frame, immediately.
@@ -211,6 +217,7 @@ extension VideoEncoder {
 
         private enum Work {
             case encode(VideoFrame?, asKeyFrame: Bool, EncodingOrder)
+            case prepare(PixelSize, EncodingOrder)
             /// Removed frames are released after the lock.
             case adopt(EncoderInput?, forgotten: (VideoFrame?, [(any Error)?]))
             case passOn([(any Error)?])
@@ -236,6 +243,9 @@ extension VideoEncoder {
                 case .passOn(let endings):
                     guard let source = input?.source else { continue }
                     for error in endings { onEvent(.sourceEnded(error, of: source)) }
+                case .prepare(let size, let order):
+                    // An error occurs again with the first frame, and is reported then.
+                    _ = try? madeEncoder(size: order.sizes(for: size).now, order: order)
                 case .encode(let frame, let asKeyFrame, let order):
                     encode(frame, asKeyFrame: asKeyFrame, order: order)
                 }
@@ -273,6 +283,10 @@ extension VideoEncoder {
                     state.begin(new: false, now: now)
                     return .done(.encode(nil, asKeyFrame: asKeyFrame, state.order(isNew: false)))
                 case .wait(let time):
+                    if let size = state.expectedSize {
+                        state.expectedSize = nil
+                        return .done(.prepare(size, state.order(isNew: false)))
+                    }
                     if !state.endings.isEmpty, state.slot == nil || state.cadence.isPaused {
                         return .done(.passOn(state.takeEndings()))
                     }

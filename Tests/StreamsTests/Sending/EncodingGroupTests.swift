@@ -129,6 +129,20 @@ import Testing
         return rows
     }
 
+    @Test("The encoder is prepared for the first viewer who is active, agrees and has its codec")
+    func firstViewer() {
+        var group = EncodingGroup<NumberedVideoSender>(wanted: .init(bitrate: .kilobitsPerSecond(2000)))
+        let (one, other) = (NumberedVideoSender(1), NumberedVideoSender(2, on: .second))
+        #expect(!group.isFirst(one, Self.agreement(.agreed)), "it was removed")
+        group.add(one, isActive: false)
+        #expect(!group.isFirst(one, Self.agreement(.agreed)), "it waits for approval")
+        group.add(other, isActive: true)
+        #expect(group.isFirst(other, Self.agreement(.agreed)))
+        #expect(!group.isFirst(other, Self.agreement(.refused)))
+        group.negotiated(Self.agreement(.agreed), of: other, now: .zero)
+        #expect(!group.isFirst(other, Self.agreement(.agreed)), "it sends already")
+    }
+
     @Test("Any two events before an answer lead to the expected state")
     func fromTheBeginning() {
         #expect(

@@ -28,23 +28,27 @@ struct UnusableEncoderTests {
     }
 
     private struct Outcomes {
+        /// The sizes for which an encoder was to be made.
+        var sizes: [PixelSize] = []
         var frames = 0
         var failures = 0
         /// The numbers of failures before each event that the encoder is unusable.
         var unusableAfter: [Int] = []
     }
 
-    /// Encodes frames of these widths, each after the outcome of the one before.
-    private func encode(_ widths: [Int], canBegin: Bool = true) throws -> Outcomes {
+    /// Encodes frames of these widths, each after the outcome of the one before, with an encoder that is made before the
+    /// first one if `isPrepared` is true.
+    private func encode(_ widths: [Int], canBegin: Bool = true, isPrepared: Bool = false) throws -> Outcomes {
+        let outcomes = Mailbox(Outcomes())
         let codec = VideoCodec(
             format: .vp8, unavailability: { nil }, relativeSize: 1, relativeEffort: 1, implementation: ("a", "a")
-        ) { (_, _) throws(VideoCodingError) in
+        ) { (size, _) throws(VideoCodingError) in
+            outcomes.post { $0.sizes.append(size) }
             guard canBegin else { throw Self.error }
             return PartialEncoder()
         } makeDecoder: { () throws(VideoCodingError) in
             try VP8Decoder()
         }
-        let outcomes = Mailbox(Outcomes())
         let thread = try VideoEncoder(codec, settings: .init(bitrate: .kilobitsPerSecond(1000))) { _, _ in
             outcomes.post { $0.frames += 1 }
         } onEvent: { event in
@@ -55,6 +59,10 @@ struct UnusableEncoderTests {
                 case .drifted, .sourceEnded: Issue.record("\(event)")
                 }
             }
+        }
+        if isPrepared {
+            thread.prepare(for: PixelSize(width: 64, height: 32))
+            outcomes.take { $0.sizes.isEmpty ? .wait(until: nil) : .done(()) }
         }
         let source = DirectSource()
         thread.show(source)
@@ -76,6 +84,14 @@ struct UnusableEncoderTests {
     func first() throws {
         #expect(try encode([64], canBegin: false).unusableAfter == [1])
         #expect(try encode([48]).unusableAfter == [1])
+    }
+
+    @Test("An encoder that is made before the first frame encodes it; if it can't be made, that frame has another try")
+    func prepared() throws {
+        let outcomes = try encode([64, 64], isPrepared: true)
+        #expect(outcomes.sizes == [PixelSize(width: 64, height: 32)] && outcomes.frames == 2)
+        let unusable = try encode([64], canBegin: false, isPrepared: true)
+        #expect(unusable.sizes.count == 2 && unusable.failures == 1 && unusable.unusableAfter == [1])
     }
 
     @Test("An encoder that fails later is unusable after three failures in a row, once until it succeeds")
