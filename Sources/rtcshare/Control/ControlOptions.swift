@@ -19,19 +19,36 @@ struct ControlOptions: ParsableArguments {
     }
 
     /// Returns a client of the share. Throws if it does not run.
-    func connect() throws(CommandFailure) -> ControlClient {
-        let socket = try socket()
-        guard let descriptor = try socket.connect() else {
+    func connect() async throws(CommandFailure) -> ControlClient {
+        let socket = try await socket()
+        guard let client = try Self.client(at: socket) else {
             if let control {
                 throw CommandFailure(
                     .inputMissing, "no share is running at \(control)", try: "rtcshare serve --control \(control)")
             }
             throw Self.noShare(named: socket.name, running: ControlSocket.running().map(\.name))
         }
+        return client
+    }
+
+    /// Returns a client of the share at a socket. Nil if none runs there.
+    private static func client(at socket: ControlSocket) throws(CommandFailure) -> ControlClient? {
+        guard let descriptor = try socket.connect() else { return nil }
         let peer = SocketPeer(of: descriptor)
         close(descriptor)
         if let stop = peer.stop { throw stop }
         return ControlClient(path: socket.path, peer: peer)
+    }
+
+    /// Returns the running shares without presenter pages that share nothing, or all of these if nothing is shared.
+    static func sharing(among running: [ControlSocket]) async -> [ControlSocket] {
+        guard running.count > 1 else { return running }
+        var sharing: [ControlSocket] = []
+        for socket in running {
+            let status = try? await client(at: socket)?.ask(.status, ControlledShare.self)
+            if status != nil { sharing.append(socket) }
+        }
+        return sharing.isEmpty ? running : sharing
     }
 
     static func noShare(named name: String, running: [String]) -> CommandFailure {
@@ -44,10 +61,10 @@ struct ControlOptions: ParsableArguments {
             try: "--name \(meant)")
     }
 
-    private func socket() throws(CommandFailure) -> ControlSocket {
+    private func socket() async throws(CommandFailure) -> ControlSocket {
         if let control { return ControlSocket(path: control) }
         if let name { return try ControlSocket(name: name) }
-        let running = ControlSocket.running()
+        let running = await Self.sharing(among: ControlSocket.running())
         guard let first = running.first else {
             throw CommandFailure(.inputMissing, "no share is running", try: "rtcshare serve")
         }

@@ -25,7 +25,7 @@ struct PresentCommand: AsyncParsableCommand {
     func run() async throws {
         try await reportingFailure {
             while true {
-                if let running = try runningShare() {
+                if let running = await runningShare() {
                     return try await Self.show(try await running.connect().ask(.openPage, ControlPage.self).url)
                 }
                 // This tries the sockets of other shares.
@@ -59,9 +59,9 @@ struct PresentCommand: AsyncParsableCommand {
 
     /// Returns the named share, which runs. Without a name, the one with the default name, or the first; nil if there is
     /// none.
-    private func runningShare() throws(CommandFailure) -> ControlOptions? {
+    private func runningShare() async -> ControlOptions? {
         guard share.name == nil, share.control == nil else { return share }
-        let running = ControlSocket.running().map(\.name)
+        let running = await ControlOptions.sharing(among: ControlSocket.running()).map(\.name)
         guard let first = running.first else { return nil }
         var share = share
         share.name = running.contains(ControlSocket.defaultName) ? ControlSocket.defaultName : first

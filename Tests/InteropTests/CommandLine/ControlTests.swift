@@ -161,6 +161,24 @@ extension Interop {
             try await room.ask(["stop"])
         }
 
+        @Test("A command without a name is for the share that runs, not for a presenter page that shares nothing")
+        func idlePage() async throws {
+            let folder = try TemporaryFolder()
+            var environment = Interop.CommandLineTests.environment(folder)
+            environment["XDG_RUNTIME_DIR"] = folder.file("run").path
+            let page = try Share(environment: environment, in: folder).start(["present"])
+            defer { page.stop() }
+            try await page.wait(for: "its link", timeout: .seconds(20)) { page.standardOutput.contains("http://") }
+            let room = try await Room(environment: environment, number: 2)
+            defer { room.stop() }
+            try await room.ask(["pause"], byName: false)
+            #expect(try await room.status().state == .paused)
+            let link = try await room.share.run(["present"], timeout: .seconds(30)).standardOutput
+            #expect(link.contains("http://") && link != page.standardOutput, "\(link)")
+            try await room.ask(["stop"], byName: false)
+            #expect(try await room.ask(["status"], status: 66, byName: false).contains("nothing is shared"))
+        }
+
         @Test("Each share has its name, and a killed one leaves it to the next")
         func shareNames() async throws {
             let one = try await Room()

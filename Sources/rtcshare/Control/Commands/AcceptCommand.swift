@@ -58,7 +58,7 @@ extension ControlCommand {
     /// Passes an invited viewer's answer to the share. This process reports errors in the text, with the line.
     fileprivate func accept(_ path: String, of viewer: Int?) async throws {
         try await reportingFailure {
-            let client = try share.connect()
+            let client = try await share.connect()
             let answer = try AnswerFile.read(path)
             let request = ControlRequest.accept(viewer: viewer, answer: answer.description)
             if let notice = try await client.ask(request, ControlNotice.self).notice { Terminal.shared.say(notice) }

@@ -36,7 +36,7 @@ struct StatusCommand: ControlCommand {
 
     func run() async throws {
         try await reportingFailure {
-            if watch { return try await StatusWatch(share.connect(), asJSON: json).run() }
+            if watch { return try await StatusWatch(await share.connect(), asJSON: json).run() }
             let status = try await share.connect().ask(.status, ControlledShare.self)
             if json { try StandardStreams.writeJSON(status) } else { try StandardStreams.writeLines(status.lines) }
         }
