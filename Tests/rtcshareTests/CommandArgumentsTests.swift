@@ -16,7 +16,7 @@ struct CommandArgumentsTests {
             ("send --whip u --token-file=a", "send --whip u --whip-token-file=a"),
             ("view http://a.example/#b --token-file a", "view http://a.example/#b --whep-token-file a"),
             (
-                "send --janus u --room 5 --pin-file a --secret-file b --display c --room-bitrate 500",
+                "send --janus u --room 5 --pin-file a --secret-file b --janus-display c --room-bitrate 500",
                 "send --janus u --janus-room 5 --janus-pin-file a --janus-secret-file b --janus-display c "
                     + "--janus-bitrate 500"
             ),
@@ -96,11 +96,11 @@ struct CommandArgumentsTests {
             ("capture --max-framerate nan", "--max-framerate nan: use 0.1 to 240 frames per second."),
             (
                 "serve --listen abc",
-                "--listen abc: use a port of 1 to 65535, or ADDRESS:PORT such as 127.0.0.1:8080."
+                "--listen abc: use a port of 1 to 65535, 0 for any free port, or ADDRESS:PORT such as 127.0.0.1:8080."
             ),
             (
                 "serve --listen 99999",
-                "--listen 99999: use a port of 1 to 65535, or ADDRESS:PORT such as 127.0.0.1:8080."
+                "--listen 99999: use a port of 1 to 65535, 0 for any free port, or ADDRESS:PORT such as 127.0.0.1:8080."
             ),
             ("serve --port 70000", "--port 70000: use 1 to 65535, or 0 for any free port."),
             ("capture --port 0", "--port 0: use 1 to 65535."),

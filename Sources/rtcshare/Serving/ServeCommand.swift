@@ -215,10 +215,10 @@ struct ServeCommand: AsyncParsableCommand {
         _ error: IOError, listeningAt configuration: ViewerServer.Configuration
     ) -> CommandFailure {
         let zone = configuration.zone.map { "%\($0)" } ?? ""
-        let place =
-            configuration.addresses.first.map { address in
-                address.isV4 ? "\(address):\(configuration.port)" : "[\(address)\(zone)]:\(configuration.port)"
-            } ?? "port \(configuration.port)"
+        let host = configuration.addresses.first.map { $0.isV4 ? "\($0)" : "[\($0)\(zone)]" }
+        let place = host.map { "\($0):\(configuration.port)" } ?? "port \(configuration.port)"
+        // Without the address, the page would be open to other machines.
+        let free = error.errnoCode == EADDRINUSE ? host.map { "\($0):0" } ?? "0" : "0"
         let reason =
             switch error.errnoCode {
             case EADDRINUSE: "another program uses it"
@@ -230,7 +230,7 @@ struct ServeCommand: AsyncParsableCommand {
             }
         return CommandFailure(
             error.errnoCode == EACCES ? .notPermitted : .unavailable,
-            "can't listen on \(place): \(reason)", try: "rtcshare serve --listen 0")
+            "can't listen on \(place): \(reason)", try: "rtcshare serve --listen \(free)")
     }
 
     /// Prints the links, which a presenter sees on the page, and notices about them.

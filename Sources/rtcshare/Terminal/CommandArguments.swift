@@ -10,7 +10,7 @@ enum CommandArguments {
     ]
     private static let janus = [
         "--room": "--janus-room", "--pin-file": "--janus-pin-file", "--secret-file": "--janus-secret-file",
-        "--display": "--janus-display", "--room-bitrate": "--janus-bitrate", "--publisher": "--janus-publisher",
+        "--room-bitrate": "--janus-bitrate", "--publisher": "--janus-publisher",
     ]
 
     /// Returns the option of a command with this former name, without dashes.

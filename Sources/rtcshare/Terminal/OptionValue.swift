@@ -133,7 +133,8 @@ enum OptionValue {
     /// Parses the address of the viewer page.
     @Sendable static func listenAddress(_ text: String) throws -> ListenAddress {
         guard let address = ListenAddress(text) else {
-            throw ValidationError("use a port of 1 to 65535, or ADDRESS:PORT such as 127.0.0.1:8080")
+            throw ValidationError(
+                "use a port of 1 to 65535, 0 for any free port, or ADDRESS:PORT such as 127.0.0.1:8080")
         }
         return address
     }
