@@ -65,7 +65,7 @@ internal import RTCShareTransport
             case .router: return try ControlAnswer(json: await examineRouter())
             case .stop where share == nil && presenter != nil:
                 presenter?.stop()
-                return .done(notice: nil)
+                return .done(notice: "Nothing was shared. The presenter page is closed.")
             case .status: return await share?.answer(request) ?? Self.nothingShared
             default:
                 let answer = await share?.answer(request) ?? Self.nothingShared

@@ -258,6 +258,7 @@ struct ViewCommand: AsyncParsableCommand {
                 // A program that reads the answer from a pipe reads to its end before it connects.
                 if closes { StandardStreams.closeOutput() }
             }
+            Terminal.shared.say("Waiting for the presenter to take the answer.")
         }
     }
 }
