@@ -78,13 +78,14 @@ extension Interop {
             try face.start()
             try voice.start()
             try await session.contentShare.start(source: screen)
-            let watching = try await connect(session, to: viewer, seconds: 12, in: folder)
+            let watching = try await connect(session, to: viewer, seconds: 16, in: folder)
             defer { watching.stop() }
 
             try await session.startCamera(source: face)
             try await session.startMicrophone(source: voice)
             try await negotiate(session, round: 2, in: folder)
-            try await Task.sleep(for: .seconds(3))
+            // The share has priority. Within aiortc's estimate, a large key frame delays the camera's next one.
+            try await Task.sleep(for: .seconds(7))
             await session.stopCamera()
             try await negotiate(session, round: 3, in: folder)
             let outcome = try await watching.outcome(timeout: .seconds(120))
