@@ -33,7 +33,7 @@ struct SubscribedPublishers {
     }
 
     /// Returns the missing publishers who are present again, according to this report of the room and the one before. A
-    /// publisher who has just left can still be listed once.
+    /// publisher that has just left can still be listed once.
     mutating func returned(in report: JanusRoomReport) -> Set<String> {
         let before = listed
         listed = missing.filter { report.publisher(named: $0) != nil }

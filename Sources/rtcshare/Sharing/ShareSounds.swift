@@ -54,7 +54,7 @@ internal import RTCShareMedia
     }
 
     /// Unmutes the audio that the last mute of all audio has silenced: a microphone that was off before stays off. If
-    /// the audio was not muted so, unmutes that of the content, or the microphone if there is no other.
+    /// the audio was muted in another way, unmutes that of the content, or the microphone if there is no other.
     mutating func unmuteSilenced() throws(CommandFailure) -> String {
         try mute(silenced ?? (track == nil ? .microphone : .audio), false)
     }

@@ -57,7 +57,7 @@ final class BrowserPage {
         _ = try await perform(["do": "until", "script": script, "seconds": seconds])
     }
 
-    /// What an expression in JavaScript gives. With `isActivated`, it can do what a browser permits only after an
+    /// Returns the value of a JavaScript expression. With `isActivated`, it can do what a browser permits only after an
     /// action of the user.
     func evaluate(_ script: String, isActivated: Bool = false) async throws -> Any? {
         try await perform(["do": "evaluate", "script": script, "activated": isActivated])

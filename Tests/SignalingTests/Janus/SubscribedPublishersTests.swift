@@ -14,7 +14,7 @@ struct SubscribedPublishersTests {
         return try report(#""participants":[\#(listed.joined(separator: ","))]"#)
     }
 
-    /// Returns the streams of a subscriber, one of each id; nil is the stream of a publisher who has left.
+    /// Returns the streams of a subscriber, one of each id; nil is the stream of a publisher that has left.
     private static func streams(_ ids: [Int?]) throws -> [JanusRoomReport.Stream] {
         let streams = ids.map { id in id.map { #"{"mid":"0","feed_id":\#($0)}"# } ?? #"{"mid":"0"}"# }
         return try report(#""streams":[\#(streams.joined(separator: ","))]"#).streams ?? []
@@ -48,12 +48,12 @@ struct SubscribedPublishersTests {
         #expect(try publishers.returned(in: Self.room(["b": 2, "c": 3])).isEmpty)
         publishers.update(try Self.streams([nil, nil, 3]))
         #expect(publishers.missing == ["a", "b"])
-        // One who has just left can still be listed.
+        // A publisher that has just left can still be listed.
         #expect(try publishers.returned(in: Self.room(["b": 2, "c": 3])).isEmpty)
         #expect(try publishers.returned(in: Self.room(["c": 3])).isEmpty)
         #expect(try publishers.returned(in: Self.room(["b": 4, "c": 3])).isEmpty)
         #expect(try publishers.returned(in: Self.room(["b": 4, "c": 3])) == ["b"])
-        // The next session receives who is there, and looks for the first one.
+        // The next session receives the present one, and looks for the first one.
         var next = SubscribedPublishers(["a", "b", "c"], canBeAbsent: true)
         #expect(try next.start(with: Self.room(["b": 4, "c": 3])) == [.number(4), .number(3)])
         next.update(try Self.streams([4, 3]))
